@@ -1,0 +1,332 @@
+//! Ways of comparing two trees that every dialect needs.
+
+use std::collections::HashMap;
+
+use remit_model::{Node, Object, Value, pointer, text};
+
+use super::rules::{self, ChangeRule};
+use super::{Change, Changes};
+use crate::schema::witness;
+
+/// Says which rule a plain field changes under.
+pub(super) struct FieldRule {
+    pub(super) field: &'static str,
+    pub(super) rule: &'static ChangeRule,
+    /// What it means when left out, as JSON text.
+    pub(super) default: Option<&'static str>,
+}
+
+/// Makes a row for a table of plain fields.
+pub(super) const fn field(field: &'static str, rule: &'static ChangeRule) -> FieldRule {
+    FieldRule { field, rule, default: None }
+}
+
+/// Makes a row for a field with a default.
+pub(super) const fn field_or(
+    field: &'static str,
+    rule: &'static ChangeRule,
+    default: &'static str,
+) -> FieldRule {
+    FieldRule { field, rule, default: Some(default) }
+}
+
+/// Is the same thing in both versions: what to call it, where it is, and both objects.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'t> {
+    pub(super) what: &'t str,
+    pub(super) old_pointer: &'t str,
+    pub(super) new_pointer: &'t str,
+    pub(super) old: &'t Object,
+    pub(super) new: &'t Object,
+}
+
+/// Compares the fields of two objects. Fields in the table change under their rule; fields in
+/// `handled` are somebody else's; all others under `rest`.
+pub(super) fn fields(
+    pair: Pair<'_>,
+    table: &[FieldRule],
+    handled: &[&str],
+    rest: &'static ChangeRule,
+    changes: &mut Changes,
+) {
+    let row = |key: &str| table.iter().find(|row| row.field == key);
+    for member in pair.new.members().iter().filter(|m| !handled.contains(&&*m.key)) {
+        let row = row(&member.key);
+        let default = row.and_then(|r| r.default);
+        let rule = row.map_or(rest, |r| r.rule);
+        let before = pair.old.get(&member.key);
+        one_field(pair, &member.key, before, Some(&member.value), default, rule, changes);
+    }
+    let gone = |key: &str| !handled.contains(&key) && pair.new.get(key).is_none();
+    for member in pair.old.members().iter().filter(|m| gone(&m.key)) {
+        let row = row(&member.key);
+        let default = row.and_then(|r| r.default);
+        let rule = row.map_or(rest, |r| r.rule);
+        one_field(pair, &member.key, Some(&member.value), None, default, rule, changes);
+    }
+}
+
+fn one_field(
+    pair: Pair<'_>,
+    key: &str,
+    old: Option<&Node>,
+    new: Option<&Node>,
+    default: Option<&str>,
+    rule: &'static ChangeRule,
+    changes: &mut Changes,
+) {
+    let field = format!("{} of {}", text::quoted(key), pair.what);
+    let (message, rule) = match (old, new) {
+        (Some(old), Some(new)) if old.same(new) => return,
+        (Some(old), Some(new)) => match (short(old), short(new)) {
+            (Some(old), Some(new)) => (format!("{field} changed from {old} to {new}"), rule),
+            _ => (format!("{field} changed"), rule),
+        },
+        (None, Some(new)) if is_default(new, default) => (
+            format!("{field} is now written out; its value is the default"),
+            &rules::DEFAULT_WRITTEN,
+        ),
+        (Some(old), None) if is_default(old, default) => (
+            format!("{field} is no longer written out; its value was the default"),
+            &rules::DEFAULT_WRITTEN,
+        ),
+        (None, Some(new)) => match short(new) {
+            Some(new) => (format!("{field} was added: {new}"), rule),
+            None => (format!("{field} was added"), rule),
+        },
+        (Some(_), None) => (format!("{field} was removed"), rule),
+        (None, None) => return,
+    };
+    let base = if new.is_some() { pair.new_pointer } else { pair.old_pointer };
+    let change = Change {
+        rule: rule.id,
+        pointer: pointer::join(base, key),
+        message,
+        before: old.map(Node::to_json),
+        after: new.map(Node::to_json),
+        witness: None,
+    };
+    changes.add(rule, change);
+}
+
+fn is_default(node: &Node, default: Option<&str>) -> bool {
+    default
+        .and_then(|text| serde_json::from_str(text).ok())
+        .is_some_and(|default: serde_json::Value| Node::from_json(&default).same(node))
+}
+
+/// Gives a scalar in few words.
+pub(super) fn short(node: &Node) -> Option<String> {
+    const LONGEST: usize = 60;
+    match &node.value {
+        Value::Null => Some("null".to_owned()),
+        Value::Bool(b) => Some(b.to_string()),
+        Value::Number(n) => Some(remit_model::canonical::number(*n)),
+        Value::String(s) | Value::Template(s) => {
+            (s.chars().count() <= LONGEST && !s.contains('\n')).then(|| text::quoted(s))
+        }
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Is an element of a list or a map, with its key and its pointer.
+#[derive(Clone)]
+pub(super) struct Item<'t> {
+    pub(super) key: &'t str,
+    pub(super) pointer: String,
+    pub(super) node: &'t Node,
+}
+
+/// Is how the elements of two lists belong together.
+#[derive(Default)]
+pub(super) struct Matched<'t> {
+    pub(super) kept: Vec<(Item<'t>, Item<'t>)>,
+    pub(super) removed: Vec<Item<'t>>,
+    pub(super) added: Vec<Item<'t>>,
+    /// Whether the kept ones stand in another order.
+    pub(super) reordered: bool,
+}
+
+/// Gives the elements of an array of objects, keyed by one of their fields. An element without it
+/// is keyed by the empty string.
+pub(super) fn items<'t>(list: Option<&'t Node>, key: &str, base: &str) -> Vec<Item<'t>> {
+    let nodes = list.and_then(Node::as_array).unwrap_or_default();
+    nodes
+        .iter()
+        .enumerate()
+        .map(|(i, node)| Item {
+            key: node.get(key).and_then(Node::as_str).unwrap_or_default(),
+            pointer: pointer::index(base, i),
+            node,
+        })
+        .collect()
+}
+
+/// Gives the members of an object.
+pub(super) fn members<'t>(object: Option<&'t Node>, base: &str) -> Vec<Item<'t>> {
+    let members = object.and_then(Node::as_object).map(Object::members).unwrap_or_default();
+    members
+        .iter()
+        .map(|m| Item { key: &m.key, pointer: pointer::join(base, &m.key), node: &m.value })
+        .collect()
+}
+
+/// Gives the strings of an array, each its own key.
+pub(super) fn words<'t>(list: Option<&'t Node>, base: &str) -> Vec<Item<'t>> {
+    let nodes = list.and_then(Node::as_array).unwrap_or_default();
+    nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(i, node)| {
+            Some(Item { key: node.as_str()?, pointer: pointer::index(base, i), node })
+        })
+        .collect()
+}
+
+/// Pairs elements with equal keys; of several with one key, in order.
+pub(super) fn matched<'t>(old: Vec<Item<'t>>, new: Vec<Item<'t>>) -> Matched<'t> {
+    let mut waiting: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (i, item) in old.iter().enumerate().rev() {
+        waiting.entry(item.key).or_default().push(i);
+    }
+    let mut old: Vec<Option<Item<'t>>> = old.into_iter().map(Some).collect();
+    let mut result = Matched::default();
+    let mut last = 0;
+    for item in new {
+        let twin = waiting.get_mut(item.key).and_then(Vec::pop);
+        match twin.and_then(|i| Some((i, old.get_mut(i)?.take()?))) {
+            Some((i, twin)) => {
+                result.reordered |= i < last;
+                last = i;
+                result.kept.push((twin, item));
+            }
+            None => result.added.push(item),
+        }
+    }
+    result.removed = old.into_iter().flatten().collect();
+    result
+}
+
+/// Takes apart, from what was removed and added, the pairs that are one thing under a new name.
+/// `alike` says how sure that is; the surest pairs are taken first.
+pub(super) fn renames<'t>(
+    matched: &mut Matched<'t>,
+    alike: impl Fn(&Item<'t>, &Item<'t>) -> Option<u32>,
+) -> Vec<(Item<'t>, Item<'t>)> {
+    // A rename is for a person to recognise; in a mass of changes there is none to recognise.
+    const MOST: usize = 64;
+    if matched.removed.len().max(matched.added.len()) > MOST {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    loop {
+        let best = matched
+            .removed
+            .iter()
+            .enumerate()
+            .flat_map(|(i, old)| {
+                let alike = &alike;
+                matched
+                    .added
+                    .iter()
+                    .enumerate()
+                    .filter_map(move |(j, new)| Some((alike(old, new)?, i, j)))
+            })
+            .max_by_key(|(likeness, i, j)| (*likeness, std::cmp::Reverse((*i, *j))));
+        let Some((_, i, j)) = best else { return found };
+        found.push((matched.removed.remove(i), matched.added.remove(j)));
+    }
+}
+
+/// Tells whether two names look like the old and the new name of one thing.
+pub(super) fn names_alike(old: &str, new: &str) -> bool {
+    strsim::normalized_damerau_levenshtein(old, new) >= 0.5
+        || old.contains(new)
+        || new.contains(old)
+}
+
+/// Reports a thing that is only in the new version.
+pub(super) fn added(
+    rule: &'static ChangeRule,
+    item: &Item<'_>,
+    message: String,
+    changes: &mut Changes,
+) {
+    changes.add(
+        rule,
+        Change {
+            rule: rule.id,
+            pointer: item.pointer.clone(),
+            message,
+            before: None,
+            after: Some(item.node.to_json()),
+            witness: None,
+        },
+    );
+}
+
+/// Reports a thing that is only in the old version.
+pub(super) fn removed(
+    rule: &'static ChangeRule,
+    item: &Item<'_>,
+    message: String,
+    changes: &mut Changes,
+) {
+    changes.add(
+        rule,
+        Change {
+            rule: rule.id,
+            pointer: item.pointer.clone(),
+            message,
+            before: Some(item.node.to_json()),
+            after: None,
+            witness: None,
+        },
+    );
+}
+
+/// Reports that a value became another.
+pub(super) fn changed(
+    rule: &'static ChangeRule,
+    pointer: String,
+    message: String,
+    before: serde_json::Value,
+    after: serde_json::Value,
+    changes: &mut Changes,
+) {
+    let (before, after) = (Some(before), Some(after));
+    changes.add(rule, Change { rule: rule.id, pointer, message, before, after, witness: None });
+}
+
+/// Reports that a schema changed, with a witness and a sentence that says which way.
+/// The schemas are given in lowered form, which is what calls are validated by.
+pub(super) fn schema_changed(
+    rule: &'static ChangeRule,
+    pointer: String,
+    what: &str,
+    old: &serde_json::Value,
+    new: &serde_json::Value,
+    changes: &mut Changes,
+) {
+    let found = witness::find(old, new);
+    let message = match &found {
+        Some(w) if w.accepted_before => {
+            format!("{what} changed: the example input was accepted before and is refused now")
+        }
+        Some(_) => {
+            format!("{what} changed: the example input was refused before and is accepted now")
+        }
+        None => format!("{what} changed"),
+    };
+    changes.add(
+        rule,
+        Change {
+            rule: rule.id,
+            pointer,
+            message,
+            before: Some(old.clone()),
+            after: Some(new.clone()),
+            witness: found.map(|w| w.input),
+        },
+    );
+}

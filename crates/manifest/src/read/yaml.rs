@@ -1,0 +1,378 @@
+//! YAML to a tree with places, from the parser's events.
+//!
+//! The parser knows YAML's grammar; what a manifest may contain is decided here: no tags, no second
+//! document, few aliases, string keys only.
+
+use std::collections::HashMap;
+
+use remit_model::{Member, Node, Object, Span, Value, pointer, text};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
+
+use super::scalar::{self, Plain};
+use super::{DEPTH, MOST_PROBLEMS, Parsed, Problem};
+use crate::rules::{self, Rule};
+
+/// Is how many values aliases may add to a document in all, and how many anchors may hold.
+const ALIASED_VALUES: usize = 1_000;
+
+pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
+    let mut builder = Builder {
+        source,
+        values_left: most_values,
+        aliased_left: ALIASED_VALUES,
+        anchored_left: ALIASED_VALUES,
+        stack: Vec::new(),
+        anchors: HashMap::new(),
+        root: None,
+        problems: Vec::new(),
+    };
+    let whole = builder.refuse_control_characters().and_then(|()| builder.run());
+    let root = builder.root.filter(|_| whole.is_ok());
+    let mut problems = builder.problems;
+    if root.is_none() && problems.is_empty() {
+        problems.push(Problem {
+            rule: &rules::EMPTY_DOCUMENT,
+            message: "the document holds nothing but comments".to_owned(),
+            help: Some("`remit new` writes a manifest to start from".to_owned()),
+            pointer: String::new(),
+            span: Span::new(0, 0),
+        });
+    }
+    Parsed { root, problems, bare_templates: Vec::new() }
+}
+
+/// Marks that reading cannot go on; the problem has been noted.
+struct Stop;
+
+type Read<T> = Result<T, Stop>;
+
+/// Is a container that is still open.
+struct Open {
+    start: usize,
+    anchor: usize,
+    inside: Inside,
+}
+
+enum Inside {
+    Array(Vec<Node>),
+    Object { members: Vec<Member>, key: Option<(Box<str>, Span)> },
+}
+
+/// Is an anchored value, kept for its aliases.
+struct Anchored {
+    node: Node,
+    values: usize,
+    depth: usize,
+}
+
+struct Builder<'s> {
+    source: &'s str,
+    values_left: usize,
+    aliased_left: usize,
+    anchored_left: usize,
+    stack: Vec<Open>,
+    anchors: HashMap<usize, Anchored>,
+    root: Option<Node>,
+    problems: Vec<Problem>,
+}
+
+impl Builder<'_> {
+    /// The parser lets most control characters through; YAML and Remit do not.
+    fn refuse_control_characters(&mut self) -> Read<()> {
+        let bad = |c: char| matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}');
+        let Some((byte, c)) = self.source.char_indices().find(|(_, c)| bad(*c)) else {
+            return Ok(());
+        };
+        let at = self.source.get(..byte).map_or(0, |before| before.chars().count());
+        let message = format!("the control character U+{:04X} cannot stand in YAML", u32::from(c));
+        let help = "if this is a text file, write the character as an escape in double quotes";
+        self.note(&rules::CONTROL_CHARACTER, Span::new(at, at + 1), message, Some(help));
+        Err(Stop)
+    }
+
+    fn run(&mut self) -> Read<()> {
+        let source = self.source;
+        let mut documents = 0;
+        for event in Parser::new_from_str(source) {
+            let (event, span) = match event {
+                Ok(event) => event,
+                Err(error) => return self.syntax(&error),
+            };
+            let span = Span::new(span.start.index(), span.end.index());
+            match event {
+                Event::DocumentStart(_) => {
+                    documents += 1;
+                    if documents > 1 {
+                        let message = "there is a second document in the file".to_owned();
+                        let help = "put each manifest in a file of its own";
+                        self.note(&rules::SEVERAL_DOCUMENTS, span, message, Some(help));
+                        return Err(Stop);
+                    }
+                }
+                Event::Alias(anchor) => self.alias(anchor, span)?,
+                Event::Scalar(text, style, anchor, tag) => {
+                    self.refuse_tag(tag.is_some(), span);
+                    self.scalar(&text, style, anchor, span)?;
+                }
+                Event::SequenceStart(anchor, tag) => {
+                    self.refuse_tag(tag.is_some(), span);
+                    self.open(Inside::Array(Vec::new()), anchor, span)?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    self.refuse_tag(tag.is_some(), span);
+                    self.open(Inside::Object { members: Vec::new(), key: None }, anchor, span)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
+                Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Nothing => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for open in &self.stack {
+            match &open.inside {
+                Inside::Array(items) => pointer::push_index(&mut pointer, items.len()),
+                Inside::Object { key: Some((key, _)), .. } => pointer::push_key(&mut pointer, key),
+                Inside::Object { key: None, .. } => {}
+            }
+        }
+        pointer
+    }
+
+    fn note(&mut self, rule: &'static Rule, span: Span, message: String, help: Option<&str>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
+        let pointer = self.pointer();
+        let help = help.map(str::to_owned);
+        self.problems.push(Problem { rule, message, help, pointer, span });
+    }
+
+    fn syntax(&mut self, error: &ScanError) -> Read<()> {
+        let at = error.marker().index();
+        let info = error.info();
+        let rule = if info.contains("Unicode character escape") {
+            &rules::LONE_SURROGATE
+        } else {
+            &rules::YAML_SYNTAX
+        };
+        let tab = self.source.lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
+        let help = match info {
+            _ if tab => Some("indent with spaces: YAML takes no tabs there"),
+            _ if info.contains("mapping values are not allowed") => {
+                Some("quote a text that contains `: `, and indent fields of one object alike")
+            }
+            _ => None,
+        };
+        self.note(rule, Span::new(at, at + 1), text::visible(info).into_owned(), help);
+        Err(Stop)
+    }
+
+    fn refuse_tag(&mut self, tagged: bool, span: Span) {
+        if tagged {
+            let message = "tags are not allowed in manifests".to_owned();
+            let help = "remove the tag; put a text in quotes to keep it a text";
+            self.note(&rules::YAML_TAG, span, message, Some(help));
+        }
+    }
+
+    fn count(&mut self, values: usize, span: Span) -> Read<()> {
+        match self.values_left.checked_sub(values) {
+            Some(left) => {
+                self.values_left = left;
+                Ok(())
+            }
+            None => {
+                let message = "the document holds too many values".to_owned();
+                self.note(&rules::TOO_MANY_VALUES, span, message, None);
+                Err(Stop)
+            }
+        }
+    }
+
+    fn too_deep(&mut self, span: Span) -> Read<()> {
+        let message = format!("values are nested deeper than {DEPTH} levels");
+        self.note(&rules::NESTING_TOO_DEEP, span, message, None);
+        Err(Stop)
+    }
+
+    fn open(&mut self, inside: Inside, anchor: usize, span: Span) -> Read<()> {
+        if self.stack.len() >= DEPTH {
+            return self.too_deep(span);
+        }
+        if self.key_wanted() {
+            let message = "a key must be a text, not an array or an object".to_owned();
+            self.note(&rules::YAML_KEY, span, message, None);
+            return Err(Stop);
+        }
+        self.count(1, span)?;
+        self.stack.push(Open { start: span.start as usize, anchor, inside });
+        Ok(())
+    }
+
+    fn key_wanted(&self) -> bool {
+        matches!(self.stack.last(), Some(Open { inside: Inside::Object { key: None, .. }, .. }))
+    }
+
+    fn close(&mut self, span: Span) -> Read<()> {
+        let Some(open) = self.stack.pop() else { return Ok(()) };
+        // The end of a block container is only seen at the next token, lines further down.
+        let flow_end = if span.end > span.start { span.end } else { 0 };
+        let (value, last) = match open.inside {
+            Inside::Array(items) => {
+                let last = items.last().map_or(0, |item| item.span.end);
+                (Value::Array(items), last)
+            }
+            Inside::Object { members, .. } => {
+                let last = members.last().map_or(0, |m| m.value.span.end.max(m.key_span.end));
+                (Value::Object(self.unique(members)), last)
+            }
+        };
+        let span = Span::new(open.start, flow_end.max(last) as usize);
+        self.place(Node { value, span }, open.anchor)
+    }
+
+    /// Keeps the first of equal keys and reports the others.
+    fn unique(&mut self, members: Vec<Member>) -> Object {
+        let (object, repeated) = Object::new(members);
+        for member in repeated.into_iter().take(MOST_PROBLEMS) {
+            let first = object.member(&member.key).map_or(0, |m| m.key_span.start) as usize;
+            let byte = self.source.char_indices().nth(first).map_or(0, |(byte, _)| byte);
+            let line = super::line_of(self.source, byte);
+            let message = format!(
+                "duplicate key {}; it is first written in line {line}",
+                text::quoted(&member.key)
+            );
+            let mut pointer = self.pointer();
+            pointer::push_key(&mut pointer, &member.key);
+            let help = Some("keep one of them".to_owned());
+            let span = member.key_span;
+            self.problems.push(Problem {
+                rule: &rules::DUPLICATE_KEY,
+                message,
+                help,
+                pointer,
+                span,
+            });
+        }
+        object
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle, anchor: usize, span: Span) -> Read<()> {
+        if self.key_wanted() {
+            self.key(text, style, span);
+            if anchor != 0 {
+                let node = Node { value: Value::String(text.into()), span };
+                self.anchors.insert(anchor, Anchored { node, values: 1, depth: 0 });
+            }
+            return Ok(());
+        }
+        self.count(1, span)?;
+        let value = if style == ScalarStyle::Plain {
+            self.plain(text, span)
+        } else {
+            Value::String(text.into())
+        };
+        self.place(Node { value, span }, anchor)
+    }
+
+    fn plain(&mut self, text: &str, span: Span) -> Value {
+        match scalar::resolve(text) {
+            Plain::Null => Value::Null,
+            Plain::Bool(b) => Value::Bool(b),
+            Plain::Number(n) => Value::Number(n),
+            Plain::Text => Value::String(text.into()),
+            Plain::OutOfRange => {
+                let (message, help) = scalar::out_of_range(text);
+                self.note(&rules::INTEGER_OUT_OF_RANGE, span, message, Some(help));
+                Value::Number(0.0)
+            }
+            Plain::NotFinite => {
+                let message = "the number is not finite".to_owned();
+                let help = "write a number within ±1.8e308, or quote it if it is a text";
+                self.note(&rules::NON_FINITE_NUMBER, span, message, Some(help));
+                Value::Number(0.0)
+            }
+        }
+    }
+
+    fn key(&mut self, text: &str, style: ScalarStyle, span: Span) {
+        let is_text = style != ScalarStyle::Plain || matches!(scalar::resolve(text), Plain::Text);
+        if !is_text {
+            let message = format!("the key {} is not a text", text::quoted(text));
+            self.note(&rules::YAML_KEY, span, message, Some("put the key in quotes"));
+        }
+        if let Some(Open { inside: Inside::Object { key, .. }, .. }) = self.stack.last_mut() {
+            *key = Some((text.into(), span));
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Read<()> {
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            let message = "the alias stands inside the value it names".to_owned();
+            self.note(&rules::YAML_ALIAS, span, message, Some("write the value out"));
+            return Err(Stop);
+        };
+        let (values, depth) = (anchored.values, anchored.depth);
+        if values > self.aliased_left {
+            let message = format!("aliases add more than {ALIASED_VALUES} values to the document");
+            self.note(&rules::YAML_ALIAS, span, message, Some("write the values out"));
+            return Err(Stop);
+        }
+        if self.stack.len() + depth > DEPTH {
+            return self.too_deep(span);
+        }
+        self.aliased_left -= values;
+        self.count(values, span)?;
+        let Some(anchored) = self.anchors.get(&anchor) else { return Err(Stop) };
+        let mut node = anchored.node.clone();
+        if self.key_wanted() {
+            let text = node.as_str().map(str::to_owned);
+            let Some(text) = text else {
+                let message = "a key must be a text".to_owned();
+                self.note(&rules::YAML_KEY, span, message, Some("write the key out"));
+                return Err(Stop);
+            };
+            self.key(&text, ScalarStyle::DoubleQuoted, span);
+            return Ok(());
+        }
+        node.span = span;
+        self.place(node, 0)
+    }
+
+    fn place(&mut self, node: Node, anchor: usize) -> Read<()> {
+        if anchor != 0 {
+            let (values, depth) = measure(&node);
+            // The copy kept for aliases is work that anchors cause, so it is bounded like theirs.
+            let Some(left) = self.anchored_left.checked_sub(values) else {
+                let message = format!("anchored values hold more than {ALIASED_VALUES} values");
+                self.note(&rules::YAML_ALIAS, node.span, message, Some("remove the anchor"));
+                return Err(Stop);
+            };
+            self.anchored_left = left;
+            self.anchors.insert(anchor, Anchored { node: node.clone(), values, depth });
+        }
+        match self.stack.last_mut() {
+            None => self.root = Some(node),
+            Some(Open { inside: Inside::Array(items), .. }) => items.push(node),
+            Some(Open { inside: Inside::Object { members, key }, .. }) => {
+                if let Some((key, key_span)) = key.take() {
+                    members.push(Member { key, key_span, value: node });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts the values of a tree and how many containers deep it goes.
+fn measure(node: &Node) -> (usize, usize) {
+    let children: Box<dyn Iterator<Item = &Node>> = match &node.value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(object) => Box::new(object.members().iter().map(|m| &m.value)),
+        _ => return (1, 0),
+    };
+    children.map(measure).fold((1, 1), |(values, depth), (v, d)| (values + v, depth.max(d + 1)))
+}

@@ -1,0 +1,263 @@
+//! Where findings are collected while a tree is judged.
+//!
+//! A finding names a node of the tree by reference. Its JSON pointer and its line are worked out at
+//! the end, in one walk and only if there is anything to say, so that a good file pays for neither.
+
+use std::collections::HashMap;
+
+use remit_model::{Diagnostic, Member, Node, Severity, Source, Span, Value, pointer};
+
+use crate::rules::{self, Rule};
+
+/// Is how many findings of one file are kept; the rest are counted.
+const MOST_FINDINGS: usize = 500;
+
+/// Is how many times a file gets a did-you-mean: each costs a search.
+const MOST_SUGGESTIONS: usize = 100;
+
+/// Collects what is found in one tree.
+#[derive(Debug, Default)]
+pub struct Report<'t> {
+    findings: Vec<Finding<'t>>,
+    left_out: usize,
+    suggestions: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place<'t> {
+    Node(&'t Node),
+    Key(&'t Member),
+}
+
+/// Is one thing found, open to refinement until the next is added.
+#[derive(Debug)]
+pub struct Finding<'t> {
+    rule: &'static Rule,
+    severity: Severity,
+    strict: bool,
+    message: String,
+    help: Option<String>,
+    place: Place<'t>,
+}
+
+impl Finding<'_> {
+    /// Adds what to do about it.
+    pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Departs from the severity the rule has by default.
+    pub fn severity(&mut self, severity: Severity) -> &mut Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Makes it an error under `--strict`, which warnings are anyway.
+    pub fn strict(&mut self) -> &mut Self {
+        self.strict = true;
+        self
+    }
+}
+
+impl<'t> Report<'t> {
+    /// Adds a finding about a value.
+    pub fn at(
+        &mut self,
+        rule: &'static Rule,
+        node: &'t Node,
+        message: impl Into<String>,
+    ) -> &mut Finding<'t> {
+        self.add(rule, Place::Node(node), message.into())
+    }
+
+    /// Adds a finding about a key.
+    pub fn at_key(
+        &mut self,
+        rule: &'static Rule,
+        member: &'t Member,
+        message: impl Into<String>,
+    ) -> &mut Finding<'t> {
+        self.add(rule, Place::Key(member), message.into())
+    }
+
+    fn add(&mut self, rule: &'static Rule, place: Place<'t>, message: String) -> &mut Finding<'t> {
+        let finding =
+            Finding { rule, severity: rule.severity, strict: false, message, help: None, place };
+        if self.findings.len() > MOST_FINDINGS {
+            self.left_out += 1;
+            self.findings.pop();
+        }
+        self.findings.push(finding);
+        let last = self.findings.len() - 1;
+        #[expect(clippy::indexing_slicing, reason = "the element was pushed above")]
+        &mut self.findings[last]
+    }
+
+    /// Looks for the candidate that `word` was probably meant to be.
+    pub fn suggest<'c>(
+        &mut self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+    ) -> Option<&'c str> {
+        self.suggestions += 1;
+        if self.suggestions > MOST_SUGGESTIONS || word.len() > 64 {
+            return None;
+        }
+        closest(word, candidates)
+    }
+
+    /// Tells whether an error was found.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|f| f.severity == Severity::Error)
+    }
+
+    /// Turns the findings into diagnostics, in the order of the file.
+    #[must_use]
+    pub fn finish(mut self, root: &'t Node, source: &Source, strict: bool) -> Vec<Diagnostic> {
+        if self.findings.is_empty() {
+            return Vec::new();
+        }
+        if self.left_out > 0 {
+            self.findings.pop();
+            let message = format!("{} more problems are not shown", self.left_out + 1);
+            self.left_out = 0;
+            self.findings.push(Finding {
+                rule: &rules::TOO_MANY_PROBLEMS,
+                severity: Severity::Error,
+                strict: false,
+                message,
+                help: None,
+                place: Place::Node(root),
+            });
+        }
+        let pointers = pointers_of(root, &self.findings);
+        let mut diagnostics: Vec<_> = self
+            .findings
+            .into_iter()
+            .map(|finding| {
+                let span = finding.place.span();
+                let strict = strict && (finding.strict || finding.severity == Severity::Warning);
+                Diagnostic {
+                    rule: finding.rule.id,
+                    severity: if strict { Severity::Error } else { finding.severity },
+                    message: finding.message,
+                    pointer: pointers.get(&finding.place.address()).cloned().unwrap_or_default(),
+                    position: source.position(span),
+                    help: finding.help,
+                    span,
+                }
+            })
+            .collect();
+        diagnostics.sort_by_key(|d| d.position);
+        diagnostics
+    }
+}
+
+impl Place<'_> {
+    fn span(&self) -> Span {
+        match self {
+            Self::Node(node) => node.span,
+            Self::Key(member) => member.key_span,
+        }
+    }
+
+    fn address(&self) -> usize {
+        match self {
+            Self::Node(node) => address(node),
+            Self::Key(member) => address(&member.value),
+        }
+    }
+}
+
+/// A node's address names it for as long as its tree is borrowed.
+fn address(node: &Node) -> usize {
+    std::ptr::from_ref(node) as usize
+}
+
+fn pointers_of(root: &Node, findings: &[Finding<'_>]) -> HashMap<usize, String> {
+    let mut wanted: HashMap<usize, Option<String>> =
+        findings.iter().map(|f| (f.place.address(), None)).collect();
+    walk(root, &mut String::new(), &mut |node, pointer| {
+        if let Some(found) = wanted.get_mut(&address(node)) {
+            *found = Some(pointer.to_owned());
+        }
+    });
+    wanted.into_iter().filter_map(|(address, pointer)| Some((address, pointer?))).collect()
+}
+
+fn walk(node: &Node, pointer: &mut String, visit: &mut dyn FnMut(&Node, &str)) {
+    visit(node, pointer);
+    let length = pointer.len();
+    match &node.value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                pointer::push_index(pointer, i);
+                walk(item, pointer, visit);
+                pointer.truncate(length);
+            }
+        }
+        Value::Object(object) => {
+            for member in object.members() {
+                pointer::push_key(pointer, &member.key);
+                walk(&member.value, pointer, visit);
+                pointer.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Finds the candidate nearest to `word`, if one is near enough to be meant.
+pub(crate) fn closest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    const MOST_CANDIDATES: usize = 256;
+    let folded = remit_model::name::folded(word);
+    candidates
+        .into_iter()
+        .take(MOST_CANDIDATES)
+        .filter(|candidate| *candidate != word && candidate.len() <= 64)
+        .filter_map(|candidate| {
+            if remit_model::name::folded(candidate) == folded {
+                return Some((0, candidate));
+            }
+            let distance = strsim::osa_distance(word, candidate);
+            let longer = word.chars().count().max(candidate.chars().count());
+            (distance <= (longer / 3).min(3)).then_some((distance, candidate))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_candidate_is_suggested_and_a_far_one_is_not() {
+        let fields = ["name", "commands", "description", "display_name"];
+        assert_eq!(closest("comands", fields), Some("commands"));
+        assert_eq!(closest("displayName", fields), Some("display_name"));
+        assert_eq!(closest("nmae", fields), Some("name"));
+        assert_eq!(closest("runtime", fields), None);
+        assert_eq!(closest("x", fields), None);
+    }
+
+    #[test]
+    fn findings_past_the_cap_are_counted() {
+        let root = Node::unplaced(Value::Null);
+        let source = Source::new("null".to_owned(), remit_model::Unit::Bytes);
+        for (added, shown, last) in [(500, 500, "x"), (503, 501, "3 more problems are not shown")] {
+            let mut report = Report::default();
+            for _ in 0..added {
+                report.at(&rules::EMPTY_DOCUMENT, &root, "x");
+            }
+            let diagnostics = report.finish(&root, &source, false);
+            assert_eq!(diagnostics.len(), shown);
+            assert_eq!(diagnostics.last().map(|d| d.message.as_str()), Some(last));
+        }
+    }
+}

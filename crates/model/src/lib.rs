@@ -1,0 +1,22 @@
+//! The nouns of Remit: pure data, no I/O, no async.
+//!
+//! Everything above this crate speaks in these types. A manifest of any dialect is read into a
+//! [`Node`] tree, judged with [`Diagnostic`]s, and lowered to a [`Manifest`] of
+//! [`Capability`]s; its identity is the hash of its [`canonical`] form.
+
+pub mod canonical;
+mod capability;
+mod diagnostic;
+pub mod name;
+pub mod pointer;
+mod source;
+pub mod text;
+mod tree;
+
+pub use capability::{
+    Binding, Capability, Dialect, Execution, Manifest, McpTransport, Permission, Runtime, Scope,
+    Sensitivity, SettingField,
+};
+pub use diagnostic::{Diagnostic, Position, Severity};
+pub use source::{Source, Unit};
+pub use tree::{Member, Node, Object, Span, Value};
