@@ -65,6 +65,8 @@ pub fn judge(mut reading: Reading, options: Options) -> Checked {
     if let Some(root) = &reading.root {
         let mut report = Report::default();
         match dialect {
+            Some(Dialect::Capability)
+                if !dialect::capability::check_size(reading.bytes, root, &mut report) => {}
             Some(dialect) => {
                 crate::check::document(&reading, dialect, root, &mut report);
                 dialect::check(dialect, root, &mut report);

@@ -89,3 +89,9 @@ fn told_by_tools(object: &Object) -> Option<Dialect> {
         None
     }
 }
+
+/// Tells whether a text that cannot be read names a field that only manifests have.
+#[must_use]
+pub fn mentions_a_manifest(text: &str) -> bool {
+    SIGNS.iter().any(|(field, _, points)| *points >= 3 && text.contains(field))
+}

@@ -15,12 +15,16 @@ const MOST_FINDINGS: usize = 500;
 /// Is how many times a file gets a did-you-mean: each costs a search.
 const MOST_SUGGESTIONS: usize = 100;
 
+/// Is how many patterns of a file are compiled to learn whether they are too large.
+const MOST_HEAVY_PATTERNS: usize = 8;
+
 /// Collects what is found in one tree.
 #[derive(Debug, Default)]
 pub struct Report<'t> {
     findings: Vec<Finding<'t>>,
     left_out: usize,
     suggestions: usize,
+    heavy_patterns: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +109,12 @@ impl<'t> Report<'t> {
             return None;
         }
         closest(word, candidates)
+    }
+
+    /// Takes one from the few heavy patterns that a file may have compiled.
+    pub(crate) fn spend_heavy_pattern(&mut self) -> bool {
+        self.heavy_patterns += 1;
+        self.heavy_patterns <= MOST_HEAVY_PATTERNS
     }
 
     /// Tells whether an error was found.

@@ -91,6 +91,8 @@ rules! {
     SCOPE_FORM "scope-form" Warning "A scope id has the form <domain>:<action>."
     LAX_STANDARD_SCOPE "lax-standard-scope" Error "A standard scope is never declared less sensitive than it is."
 
+    PARTIAL_LIST "partial-list" Warning "A tools/list result holds all tools, not one page of them."
+
     // Tool manifests
     ENTRY_OUTSIDE "entry-outside" Error "A tool's entry stays inside the tools directory."
     ENTRY_RUNTIME "entry-runtime" Warning "A tool's entry fits its runtime."
@@ -112,6 +114,7 @@ rules! {
     // Agent manifests
     LEGACY_FORMAT "legacy-format" Note "Agent files without a version follow the older, shipped format."
     LEGACY_FIELD "legacy-field" Note "Fields are among the ten of the agent format."
+    LEGACY_NAME "legacy-name" Warning "Native tools have their names of the agent format."
     RESERVED_NAME "reserved-name" Error "An agent has no reserved name and no Windows device name."
     UNKNOWN_MODEL "unknown-model" Note "The model is one that the agent format names."
     SERVER_KIND "server-kind" Error "An MCP server has either a command or a url."
@@ -120,6 +123,8 @@ rules! {
     UNKNOWN_TOOL "unknown-tool" Error "Tool references name native tools that exist."
     BAD_REFERENCE "bad-reference" Error "Tool references have a form Remit knows."
     AMBIGUOUS_REFERENCE "ambiguous-reference" Error "A tool reference names one thing."
+    ALLOWS_EVERYTHING "allows-everything" Note "allowedTools names the tools it means."
+    WILDCARD_PATTERN "wildcard-pattern" Warning "Command patterns are regular expressions, not wildcards."
     BAD_GLOB "bad-glob" Error "Path patterns can be parsed."
     BAD_TEMPLATE "bad-template" Error "Templates have the form ${name} or ${env:NAME}."
     BAD_RESOURCE "bad-resource" Error "Resources are prompts, or URIs of a kind Remit knows."

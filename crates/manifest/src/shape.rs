@@ -331,7 +331,7 @@ fn check_record<'t>(
             format!("{} needs the field `{}`", record.what, field.name),
         );
         if explained.contains(&field.name) {
-            finding.help("a field above looks like a misspelling of it");
+            finding.help("another field here looks like a misspelling of it");
         } else {
             finding.help(format!("add `{}`: {}", field.name, field.doc));
         }
@@ -352,11 +352,7 @@ fn unknown_field<'t>(
     let message = format!("{} has no field {}", record.what, text::quoted(&member.key));
     let finding = report.at_key(&rules::UNKNOWN_FIELD, member, message);
     finding.severity(severity);
-    match meant {
-        Some(meant) => drop(finding.help(format!("did you mean `{meant}`?"))),
-        None if &*member.key == "<<" => {
-            finding.help("YAML 1.2 has no merge keys: write the fields out");
-        }
-        None => {}
+    if let Some(meant) = meant {
+        finding.help(format!("did you mean `{meant}`?"));
     }
 }

@@ -44,10 +44,28 @@ impl Source {
     /// Finds line and column (both from 1, columns in characters) of the start of a span.
     #[must_use]
     pub fn position(&self, span: Span) -> Position {
-        let (byte, _) = self.byte_and_line(span.start);
-        let (_, line) = self.byte_and_line(span.start);
+        let (byte, line) = self.byte_and_line(span.start);
         let start = self.lines().get(line).map_or(0, |l| l.byte);
         let column = self.text.get(start..byte).map_or(0, |before| before.chars().count());
+        Position { line: clamp(line + 1), column: clamp(column + 1) }
+    }
+
+    /// Finds the same as [`position`](Self::position) by reading up to the place, which is cheaper
+    /// for one place near the start.
+    #[must_use]
+    pub fn position_by_scan(&self, span: Span) -> Position {
+        let offset = span.start as usize;
+        let before = match self.unit {
+            Unit::Bytes => self.text.as_bytes().get(..offset).unwrap_or_default(),
+            Unit::Chars => {
+                let end = self.text.char_indices().nth(offset).map_or(self.text.len(), |(i, _)| i);
+                self.text.as_bytes().get(..end).unwrap_or_default()
+            }
+        };
+        let line = before.iter().filter(|&&b| b == b'\n').count();
+        let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+        let last = before.get(start..).unwrap_or_default();
+        let column = last.iter().filter(|&&b| b & 0xc0 != 0x80).count();
         Position { line: clamp(line + 1), column: clamp(column + 1) }
     }
 
@@ -116,6 +134,8 @@ mod tests {
         let want = Position { line: 2, column: 5 };
         assert_eq!(bytes.position(Span::new(11, 14)), want);
         assert_eq!(chars.position(Span::new(9, 10)), want);
+        assert_eq!(bytes.position_by_scan(Span::new(11, 14)), want);
+        assert_eq!(chars.position_by_scan(Span::new(9, 10)), want);
         assert_eq!(bytes.byte_range(Span::new(11, 14)), 11..14);
         assert_eq!(chars.byte_range(Span::new(9, 10)), 11..14);
     }

@@ -1,1 +1,11 @@
-fn main() {}
+//! The `remit` binary. Everything it does is in the modules below; this file only starts it.
+
+mod cli;
+mod files;
+mod render;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

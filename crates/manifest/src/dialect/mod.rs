@@ -74,3 +74,39 @@ pub fn lower(dialect: Dialect, root: &Node) -> Manifest {
         Dialect::McpTools => mcp_tools::lower(root),
     }
 }
+
+/// Gives a field's text, or nothing's.
+fn text_of(node: &Node, field: &str) -> String {
+    node.get(field).and_then(Node::as_str).unwrap_or_default().to_owned()
+}
+
+/// Gives a field's milliseconds, or the default.
+fn timeout_of(node: &Node, field: &str, default: u64) -> u64 {
+    node.get(field).and_then(Node::as_integer).and_then(|n| u64::try_from(n).ok()).unwrap_or(default)
+}
+
+/// Gives the field by which other manifests know one of this dialect.
+pub(crate) fn name_field(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::Tool | Dialect::Agent => Some("name"),
+        Dialect::Skill => Some("id"),
+        Dialect::Capability | Dialect::McpTools => None,
+    }
+}
+
+/// Tells whether a manifest claims to follow the current format, not an older, laxer one.
+pub(crate) fn is_current_format(dialect: Dialect, root: &Node) -> bool {
+    dialect != Dialect::Agent || root.get("version").is_some()
+}
+
+/// Gives the name that a scaffold has where its author's goes.
+#[must_use]
+pub fn scaffold_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Capability => "my_agent",
+        Dialect::Tool => "my_tool",
+        Dialect::Skill => "com.example.my-skill",
+        Dialect::Agent => "my-agent",
+        Dialect::McpTools => "tools",
+    }
+}

@@ -330,3 +330,130 @@ pub(super) fn schema_changed(
         },
     );
 }
+
+/// Compares the plain fields of two whole manifests.
+pub(super) fn root_fields(
+    old: &Node,
+    new: &Node,
+    what: &str,
+    table: &[FieldRule],
+    handled: &[&str],
+    changes: &mut Changes,
+) {
+    let empty = Object::default();
+    let pair = Pair {
+        what,
+        old_pointer: "",
+        new_pointer: "",
+        old: old.as_object().unwrap_or(&empty),
+        new: new.as_object().unwrap_or(&empty),
+    };
+    fields(pair, table, handled, &rules::FIELD_CHANGED, changes);
+}
+
+/// Compares the plain fields of one element in both versions.
+pub(super) fn item_fields(
+    old: &Item<'_>,
+    new: &Item<'_>,
+    what: &str,
+    table: &[FieldRule],
+    handled: &[&str],
+    changes: &mut Changes,
+) {
+    item_fields_under(old, new, what, table, handled, &rules::FIELD_CHANGED, changes);
+}
+
+/// Compares one field that holds a schema, if it is in either version.
+pub(super) fn schema_field(
+    rule: &'static ChangeRule,
+    key: &str,
+    what: &str,
+    old: &Item<'_>,
+    new: &Item<'_>,
+    changes: &mut Changes,
+) {
+    let (before, after) = (old.node.get(key), new.node.get(key));
+    match (before, after) {
+        (Some(before), Some(after)) if before.same(after) => {}
+        (Some(before), Some(after)) => {
+            let pointer = pointer::join(&new.pointer, key);
+            schema_changed(rule, pointer, what, &before.to_json(), &after.to_json(), changes);
+        }
+        (None, None) => {}
+        (before, after) => {
+            let base = if after.is_some() { &new.pointer } else { &old.pointer };
+            let verb = if after.is_some() { "is declared now" } else { "is no longer declared" };
+            changes.add(rule, Change {
+                rule: rule.id,
+                pointer: pointer::join(base, key),
+                message: format!("{what} {verb}"),
+                before: before.map(Node::to_json),
+                after: after.map(Node::to_json),
+                witness: None,
+            });
+        }
+    }
+}
+
+/// Reports that a thing has a new name.
+pub(super) fn renamed(
+    rule: &'static ChangeRule,
+    what: &str,
+    old: &Item<'_>,
+    new: &Item<'_>,
+    changes: &mut Changes,
+) {
+    let message =
+        format!("the {what} {} is now called {}", text::quoted(old.key), text::quoted(new.key));
+    let (before, after) = (old.key.into(), new.key.into());
+    changed(rule, new.pointer.clone(), message, before, after, changes);
+}
+
+/// Reports that a list has the same elements in another order.
+pub(super) fn reordered(pointer: &str, what: &str, changes: &mut Changes) {
+    changes.add(&rules::ORDER_CHANGED, Change {
+        rule: rules::ORDER_CHANGED.id,
+        pointer: pointer.to_owned(),
+        message: format!("{what} stand in another order"),
+        before: None,
+        after: None,
+        witness: None,
+    });
+}
+
+/// Compares the plain fields of one element, with another rule for what the table does not list.
+pub(super) fn item_fields_under(
+    old: &Item<'_>,
+    new: &Item<'_>,
+    what: &str,
+    table: &[FieldRule],
+    handled: &[&str],
+    rest: &'static ChangeRule,
+    changes: &mut Changes,
+) {
+    let empty = Object::default();
+    let pair = Pair {
+        what,
+        old_pointer: &old.pointer,
+        new_pointer: &new.pointer,
+        old: old.node.as_object().unwrap_or(&empty),
+        new: new.node.as_object().unwrap_or(&empty),
+    };
+    fields(pair, table, handled, rest, changes);
+}
+
+/// Compares only the fields of a whole manifest that the table lists.
+pub(super) fn only_fields(
+    old: &Node,
+    new: &Node,
+    what: &str,
+    table: &[FieldRule],
+    changes: &mut Changes,
+) {
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return };
+    let pair = Pair { what, old_pointer: "", new_pointer: "", old, new };
+    for row in table {
+        let (before, after) = (old.get(row.field), new.get(row.field));
+        one_field(pair, row.field, before, after, row.default, row.rule, changes);
+    }
+}

@@ -17,6 +17,7 @@ use remit_model::{Dialect, Node};
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use redact::is_secret_name;
 pub use rules::{ChangeRule, Verdict};
 
 /// Is one change.
@@ -85,6 +86,18 @@ pub fn diff(dialect: Dialect, old: &Node, new: &Node) -> Changes {
         Dialect::Skill => skill::diff(old, new, &mut changes),
         Dialect::Agent => agent::diff(old, new, &mut changes),
         Dialect::McpTools => mcp_tools::diff(old, new, &mut changes),
+    }
+    if changes.is_empty() {
+        // No rule saw it, which must not mean that it did not happen.
+        let rule = &rules::OTHER_CHANGE;
+        changes.add(rule, Change {
+            rule: rule.id,
+            pointer: String::new(),
+            message: "the manifest changed in a way that no rule describes".to_owned(),
+            before: Some(old.to_json()),
+            after: Some(new.to_json()),
+            witness: None,
+        });
     }
     redact::secrets(&mut changes);
     changes

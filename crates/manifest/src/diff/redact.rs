@@ -51,6 +51,10 @@ fn is_literal_secret(value: &Value) -> bool {
 /// Tells whether a key names a secret.
 pub(crate) fn is_secret_name(key: &str) -> bool {
     let folded = remit_model::name::folded(key);
+    // Where a token is fetched is no secret, and is what a user must see.
+    if folded.ends_with("url") || folded.ends_with("uri") || folded.ends_with("endpoint") {
+        return false;
+    }
     [
         "apikey",
         "token",

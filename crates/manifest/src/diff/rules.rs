@@ -63,6 +63,7 @@ change_rules! {
     TIMEOUT_CHANGED "timeout-changed" NonBreaking silent "="
     ORDER_CHANGED "order-changed" NonBreaking silent "="
     TAGS_CHANGED "tags-changed" NonBreaking silent "="
+    OTHER_CHANGE "other-change" Breaking consent "="
     INPUT_SCHEMA_CHANGED "input-schema-changed" Breaking silent "="
 
     // Capability manifests and tools/list results
@@ -77,7 +78,7 @@ change_rules! {
     SCOPE_REMOVED "scope-removed" Breaking silent "scope-added"
     SCOPE_ADDED "scope-added" NonBreaking silent "scope-removed"
     LOW_SCOPE_ADDED "low-scope-added" NonBreaking consent "scope-removed"
-    SCOPE_RENAMED "scope-renamed" Breaking silent "="
+    SCOPE_RENAMED "scope-renamed" Breaking consent "="
     CONSENT_TEXT_CHANGED "consent-text-changed" NonBreaking consent "="
     FLAG_WITHDRAWN "flag-withdrawn" Breaking silent "flag-raised"
     FLAG_RAISED "flag-raised" NonBreaking silent "flag-withdrawn"
@@ -105,6 +106,40 @@ change_rules! {
     SECRET_MARKED "secret-marked" NonBreaking silent "secret-unmarked"
     DEPENDENCY_ADDED "dependency-added" NonBreaking consent "dependency-removed"
     DEPENDENCY_REMOVED "dependency-removed" NonBreaking silent "dependency-added"
+
+    // Skill descriptors
+    ID_CHANGED "id-changed" Breaking consent "="
+    PROTOCOL_CHANGED "protocol-changed" Breaking silent "="
+    CAPABILITY_TYPE_CHANGED "capability-type-changed" Breaking silent "="
+    PROVIDER_CHANGED "provider-changed" NonBreaking consent "="
+    ENDPOINT_MOVED "endpoint-moved" NonBreaking consent "="
+    ENDPOINT_CONTRACT_CHANGED "endpoint-contract-changed" Breaking silent "="
+    OUTPUT_CHANGED "output-changed" Breaking silent "="
+    AUTH_CHANGED "auth-changed" Breaking silent "="
+    AUTH_MOVED "auth-moved" NonBreaking consent "="
+    AUTH_SCOPE_ADDED "auth-scope-added" NonBreaking consent "auth-scope-removed"
+    AUTH_SCOPE_REMOVED "auth-scope-removed" NonBreaking silent "auth-scope-added"
+    ACCESS_NARROWED "access-narrowed" Breaking silent "access-widened"
+    ACCESS_WIDENED "access-widened" NonBreaking silent "access-narrowed"
+
+    // Agent manifests
+    MODEL_CHANGED "model-changed" NonBreaking consent "="
+    PROMPT_CHANGED "prompt-changed" NonBreaking consent "="
+    HOOKS_CHANGED "hooks-changed" NonBreaking consent "="
+    SERVER_REMOVED "server-removed" Breaking silent "server-added"
+    SERVER_ADDED "server-added" NonBreaking consent "server-removed"
+    SERVER_RENAMED "server-renamed" Breaking consent "="
+    SERVER_CHANGED "server-changed" NonBreaking consent "="
+    SERVER_DISABLED "server-disabled" Breaking silent "server-enabled"
+    SERVER_ENABLED "server-enabled" NonBreaking consent "server-disabled"
+    TOOL_REFERENCE_REMOVED "tool-reference-removed" Breaking silent "tool-reference-added"
+    TOOL_REFERENCE_ADDED "tool-reference-added" NonBreaking consent "tool-reference-removed"
+    AUTO_APPROVAL_ADDED "auto-approval-added" NonBreaking consent "auto-approval-removed"
+    AUTO_APPROVAL_REMOVED "auto-approval-removed" NonBreaking silent "auto-approval-added"
+    TOOL_SETTINGS_CHANGED "tool-settings-changed" NonBreaking consent "="
+    RESOURCE_ADDED "resource-added" NonBreaking consent "resource-removed"
+    RESOURCE_REMOVED "resource-removed" NonBreaking silent "resource-added"
+    RESOURCE_CHANGED "resource-changed" NonBreaking consent "="
 }
 
 #[cfg(test)]

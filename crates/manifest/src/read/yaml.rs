@@ -304,6 +304,11 @@ impl Builder<'_> {
             let message = format!("the key {} is not a text", text::quoted(text));
             self.note(&rules::YAML_KEY, span, message, Some("put the key in quotes"));
         }
+        if style == ScalarStyle::Plain && text == "<<" {
+            // Taken as an ordinary key it would silently do nothing, which is not what was meant.
+            let message = "YAML 1.2 has no merge keys".to_owned();
+            self.note(&rules::YAML_KEY, span, message, Some("write the fields out"));
+        }
         if let Some(Open { inside: Inside::Object { key, .. }, .. }) = self.stack.last_mut() {
             *key = Some((text.into(), span));
         }

@@ -1,10 +1,18 @@
 //! JSON Schema 2020-12 inside manifests: judged with places, compiled, and compared by example.
 
+pub mod validator;
 pub mod witness;
 
-use remit_model::{Node, Severity};
+mod check;
+mod keywords;
+mod loops;
+mod pattern;
+mod refs;
 
-use crate::report::Report;
+use remit_model::Severity;
+
+pub use check::check;
+pub(crate) use check::{check_setting, expect_object};
 
 /// Adjusts how a schema is judged.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +26,3 @@ impl Default for Manner {
         Self { other_draft: Severity::Error }
     }
 }
-
-/// Judges a schema and everything in it.
-pub fn check<'t>(_node: &'t Node, _manner: Manner, _report: &mut Report<'t>) {}

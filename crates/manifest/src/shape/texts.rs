@@ -37,12 +37,34 @@ pub static SNAKE_CASE: Text = Text {
     schema: r#"{"type":"string","pattern":"^[a-z][a-z0-9_]*$"}"#,
 };
 
+/// A tool name as MCP allows it.
+pub static TOOL_NAME: Text = Text {
+    what: "a name of at most 128 ASCII letters, digits, `_`, `-`, `.` and `/`",
+    rule: &rules::BAD_NAME,
+    test: |s| {
+        (1..=128).contains(&s.len())
+            && s.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./".contains(&b))
+    },
+    schema: r#"{"type":"string","pattern":"^[A-Za-z0-9_./-]{1,128}$"}"#,
+};
+
 /// A semantic version.
 pub static SEMVER: Text = Text {
     what: "a semantic version such as `1.2.3`",
     rule: &rules::BAD_VERSION,
     test: |s| semver::Version::parse(s).is_ok(),
     schema: r#"{"type":"string","pattern":"^[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$"}"#,
+};
+
+/// A version of a format: SemVer, of which the later parts may be left out.
+pub static FORMAT_VERSION: Text = Text {
+    what: "a version such as `1.0.0`",
+    rule: &rules::BAD_VERSION,
+    test: |s| {
+        let parts = s.split('.').count();
+        parts <= 3 && s.split('.').all(|p| !p.is_empty() && p.len() < 10 && p.bytes().all(|b| b.is_ascii_digit()))
+    },
+    schema: r#"{"type":"string","pattern":"^[0-9]{1,9}(\\.[0-9]{1,9}){0,2}$"}"#,
 };
 
 /// An absolute http or https URL.
@@ -71,6 +93,7 @@ pub static MEDIA_TYPE: Text = Text {
 
 fn is_http_url(s: &str) -> bool {
     url::Url::parse(s).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        && s.contains("://")
         && !s.contains(char::is_whitespace)
 }
 
@@ -112,7 +135,7 @@ mod tests {
             (
                 &HTTP_URL,
                 &["https://a.example", "http://127.0.0.1:8/x?y"],
-                &["ftp://a", "/x", "https://", "https://a b", ""],
+                &["ftp://a", "/x", "https://", "https://a b", "https:a.example", ""],
             ),
             (
                 &DATE_TIME,

@@ -1,0 +1,25 @@
+# Thin on purpose: a target is a name for a script, and `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check bench fuzz soak
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+serve: ## build the release binary and show check and diff on the examples
+	@scripts/serve.sh
+
+test: ## everything a change must pass: formatting, clippy, house rules, tests
+	@scripts/test.sh
+
+check: ## formatting, clippy and house rules, without the tests
+	@scripts/check.sh
+
+bench: ## measure against peers; one table (BENCH_ARGS="--strict" to fail on a miss)
+	@scripts/bench.sh $(BENCH_ARGS)
+
+fuzz: ## run every fuzz target for a minute (FUZZ_SECONDS, FUZZ_TARGETS to change that)
+	@scripts/fuzz.sh
+
+soak: ## run the property tests for long (SOAK_CASES to change how long)
+	@scripts/soak.sh

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Measures Remit against its peers and prints one table; `make bench` sets up what it needs.
+
+Every figure is a ratio inside this run: contestants take turns on the same machine with the same
+inputs, and the median counts. Exit code 0 even if a target is missed, unless --strict says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import hostile
+import inputs
+
+HERE = Path(__file__).resolve().parent
+MOST_MILLISECONDS = 100
+MOST_MEBIBYTES = 64
+
+
+@dataclass
+class Time:
+    """Is wall and CPU time of one run, in nanoseconds."""
+
+    wall: float
+    cpu: float
+
+    @staticmethod
+    def of(answer: dict) -> Time:
+        return Time(answer["wall"], answer["cpu"])
+
+
+@dataclass
+class Row:
+    """Is one line of the table."""
+
+    what: str
+    ours: Time
+    against: str
+    theirs: Time
+    target: str
+    ok: bool
+    slower: bool  # the ratio says how much longer ours takes, rather than theirs
+
+    def cells(self) -> list[str]:
+        def ratio(ours: float, theirs: float) -> str:
+            return f"{ours / theirs:.2f}×" if self.slower else f"{theirs / ours:.1f}×"
+
+        return [self.what, span(self.ours.wall), span(self.ours.cpu), self.against, span(self.theirs.wall),
+                span(self.theirs.cpu), ratio(self.ours.wall, self.theirs.wall),
+                ratio(self.ours.cpu, self.theirs.cpu), self.target, "ok" if self.ok else "MISSED"]
+
+
+HEAD = ["what", "Remit wall", "CPU", "against", "wall", "CPU", "ratio wall", "ratio CPU", "target", "verdict"]
+
+
+def span(nanoseconds: float) -> str:
+    """Writes a time with three digits and its unit."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 999.5 * size else f"{nanoseconds / size:.0f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def say(text: str) -> None:
+    print(f"… {text}", file=sys.stderr, flush=True)
+
+
+class Bench:
+    """Holds where everything is, and the rows so far."""
+
+    def __init__(self, folder: Path, files: int) -> None:
+        self.folder = folder
+        self.files = files
+        self.remit = os.environ["BENCH_REMIT"]
+        self.rust = os.environ["BENCH_RUST"]
+        self.empty = os.environ["BENCH_EMPTY"]
+        self.python = os.environ["BENCH_PYTHON"]
+        self.packages = os.environ["BENCH_PACKAGES"]
+        self.rows: list[Row] = []
+        self.notes: list[str] = []
+        self.failed = False
+
+    def ask(self, *words: str) -> dict:
+        """Runs a program that answers with one JSON object."""
+        return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+    def timed(self, *words: str) -> Time:
+        """Runs a command that must succeed."""
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter_ns()
+        done = subprocess.run(words, capture_output=True, text=True)
+        wall = time.perf_counter_ns() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(words[:3])} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return Time(wall, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e9)
+
+    def add(self, what: str, ours: Time, against: str, theirs: Time, *, within: float = 0, faster: float = 0) -> None:
+        """Adds a row: ours may take at most `within` times theirs, or must be `faster` times as fast."""
+        if within:
+            ok, target = ours.wall <= within * theirs.wall, f"≤ {within:g}×"
+        else:
+            ok, target = theirs.wall >= faster * ours.wall, f"≥ {faster:g}×" if faster != 1 else "faster"
+        self.rows.append(Row(what, ours, against, theirs, target, ok, slower=bool(within)))
+
+    def write(self, name: str, data: bytes) -> str:
+        path = self.folder / name
+        path.write_bytes(data)
+        return str(path)
+
+
+def middle(times: list[Time]) -> Time:
+    return Time(statistics.median(t.wall for t in times), statistics.median(t.cpu for t in times))
+
+
+def many_files(bench: Bench) -> None:
+    """Checks a folder of tool manifests, against pydantic and PyYAML, and says where the time goes."""
+    folder = bench.folder / "tools"
+    say(f"writing {bench.files} tool manifests")
+    total = inputs.tool_folder(folder, bench.files)
+    seen = json.loads(subprocess.run([bench.remit, "check", "--format", "json", str(folder)],
+                                     capture_output=True, text=True).stdout)
+    if len(seen["files"]) != bench.files or seen["errors"] or seen["warnings"]:
+        worst = next((f for f in seen["files"] if f["diagnostics"]), None)
+        sys.exit(f"the generated manifests must be faultless: {len(seen['files'])} files, {json.dumps(worst)[:1500]}")
+    say("checking them with both, in turns")
+    ours, theirs = [], []
+    peer = str(HERE / "peers" / "pydantic_check.py")
+    for _ in range(3):
+        theirs.append(bench.timed(bench.python, peer, str(folder)))
+        ours += [bench.timed(bench.remit, "check", str(folder)) for _ in range(5)]
+    what = f"check {bench.files:,} tool manifests of {total / bench.files / 1000:.1f} kB"
+    bench.add(what, middle(ours), "pydantic v2 + PyYAML (C), 2 processes", middle(theirs), faster=12)
+    phases(bench, folder, middle(ours))
+
+
+def phases(bench: Bench, folder: Path, whole: Time) -> None:
+    say("looking where the time goes")
+    stages = bench.ask(bench.rust, "phases", str(folder))
+    inside = {name: t for name, t in stages.items() if name not in ("wall", "cpu")}
+    rest = whole.cpu - sum(inside.values())
+    lines = [f"Where the CPU time of one `remit check` over {bench.files:,} files goes "
+             f"({span(whole.cpu)}, {span(whole.cpu / bench.files)} a file; stages timed one by one on one thread):"]
+    for name, t in (*inside.items(), ("all else: start, walk, threads, output", rest)):
+        lines.append(f"  {name:62} {span(t) if t > 0 else '-':>9}  {100 * t / whole.cpu:5.1f} %")
+    bench.notes.append("\n".join(lines))
+
+
+def canonical_form(bench: Bench) -> None:
+    """Canonicalises and hashes 100 KB, against plain serialising and two peers."""
+    say("canonical form")
+    file = bench.write("canonical.json", inputs.written(inputs.capability_manifest(102_400)))
+    ours = bench.ask(bench.rust, "canonical", file)
+    npm = bench.ask("node", str(HERE / "peers" / "canonicalize.mjs"), bench.packages, file)
+    pypi = bench.ask(bench.python, str(HERE / "peers" / "rfc8785_hash.py"), file)
+    if not ours["hash"] == npm["hash"] == pypi["hash"]:
+        sys.exit(f"the hashes differ: {ours['hash']}, npm {npm['hash']}, PyPI {pypi['hash']}")
+    what = f"canonicalise + SHA-256, {ours['bytes'] / 1024:.0f} KB"
+    mine = Time.of(ours["remit"])
+    bench.add(what, mine, "serde_json::to_vec + SHA-256", Time.of(ours["serde_json"]), within=3)
+    bench.add(what, mine, "npm canonicalize + node:crypto", Time.of(npm), faster=1)
+    bench.add(what, mine, "PyPI rfc8785 + hashlib", Time.of(pypi), faster=1)
+    bench.notes.append(f"Of canonicalise + SHA-256, writing takes {span(ours['canonical alone']['wall'])} "
+                       f"and the digest {span(ours['sha256 alone']['wall'])}.")
+
+
+def differences(bench: Bench) -> None:
+    """Compares two versions of 128 KB, against reading them and against 64 KB."""
+    say("diff")
+    files = []
+    for size in (131_072, 65_536):
+        old = inputs.capability_manifest(size)
+        new = inputs.next_version(old)
+        for name, manifest in (("old", old), ("new", new)):
+            files.append(bench.write(f"{name}_{size}.json", inputs.written(manifest)))
+    for file in files:
+        bench.timed(bench.remit, "check", file)
+    times = bench.ask(bench.rust, "diff", *files)
+    whole = Time.of(times["diff"])
+    bench.add("diff of two 128 KB manifests", whole, "reading both", Time.of(times["read"]), within=5)
+    bench.add("diff of two 128 KB manifests", whole, "diff of two 64 KB ones", Time.of(times["diff half"]), within=2.3)
+    bench.notes.append(
+        f"That diff finds {times['breaking']} breaking, {times['non_breaking']} non-breaking and {times['consent']} consent "
+        f"changes with {times['witnesses']} witnesses; serde_json parses both files in {span(times['serde_json']['wall'])}.")
+
+
+def start_up(bench: Bench) -> None:
+    """Checks one file, against starting a program that does nothing."""
+    say("start-up")
+    (bench.folder / "one").mkdir()
+    file = bench.write("one/tool.yaml", inputs.tool_manifest(inputs.random.Random(3), 1, 3072).encode())
+    commands = json.dumps([[bench.remit, "check", file], [bench.empty]])
+    bench.ask(bench.rust, "spawn", "20", commands)
+    ours, theirs = bench.ask(bench.rust, "spawn", "300", commands)["runs"]
+    bench.add("check one file", Time.of(ours), "an empty Rust program", Time.of(theirs), within=3)
+
+
+def refusals(bench: Bench) -> None:
+    """Tries inputs that mean harm: each must be refused, quickly and in little memory."""
+    say("inputs that mean harm")
+    folder = bench.folder / "hostile"
+    folder.mkdir()
+    results, wrong = [], []
+    for name, file, data in hostile.inputs():
+        path = folder / file
+        if isinstance(data, int):
+            with path.open("wb") as out:
+                out.truncate(data)
+        else:
+            path.write_bytes(data)
+        for verb in ("check", "hash"):
+            answer = bench.ask(bench.rust, "spawn", "3", json.dumps([[bench.remit, verb, str(path)]]))
+            run = answer["runs"][0]
+            if run["code"] == 1:
+                results.append((f"{verb}: {name}", run["wall"] / 1e6, answer["kilobytes"] / 1024))
+            elif run["code"] != 0:
+                wrong.append(f"{verb}: {name}: {'died of a signal' if run['code'] is None else 'exit code %s' % run['code']}")
+            elif verb == "check":
+                wrong.append(f"{verb}: {name}: was accepted")
+        path.unlink()
+    slow = max(results, key=lambda r: r[1])
+    large = max(results, key=lambda r: r[2])
+    slow_ok, large_ok = slow[1] <= MOST_MILLISECONDS, large[2] <= MOST_MEBIBYTES
+    bench.failed |= not (slow_ok and large_ok) or bool(wrong)
+    lines = [f"{len(results)} refusals of inputs that mean harm (check and hash; wall time is the median of 3):",
+             f"  slowest      {slow[1]:7.1f} ms   target ≤ {MOST_MILLISECONDS} ms   {'ok' if slow_ok else 'MISSED':6}  {slow[0]}",
+             f"  most memory  {large[2]:7.1f} MiB  target ≤ {MOST_MEBIBYTES} MiB   {'ok' if large_ok else 'MISSED':6}  {large[0]}"]
+    over = [r for r in results if r[1] > MOST_MILLISECONDS or r[2] > MOST_MEBIBYTES]
+    lines += [f"  over: {name}: {ms:.1f} ms, {mib:.1f} MiB" for name, ms, mib in sorted(over, key=lambda r: -r[1])]
+    lines += [f"  WRONG {line}" for line in wrong]
+    runners_up = sorted(results, key=lambda r: -r[1])[1:6]
+    lines.append("  next slowest: " + "; ".join(f"{name} {ms:.0f} ms" for name, ms, _ in runners_up))
+    bench.notes.append("\n".join(lines))
+
+
+PARTS = {"files": many_files, "canonical": canonical_form, "diff": differences, "start": start_up, "refused": refusals}
+
+
+def table(rows: list[Row]) -> str:
+    lines = [HEAD, *(row.cells() for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    written = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
+    return "\n".join([written[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *written[1:]])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--strict", action="store_true", help="fail if a target is missed")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part only (may be repeated)")
+    parser.add_argument("--files", type=int, default=10_000, help="how many tool manifests to check")
+    parser.add_argument("--keep", type=Path, help="write the inputs here and leave them")
+    options = parser.parse_args()
+    busy = os.getloadavg()[0]
+    if options.keep:
+        shutil.rmtree(options.keep, ignore_errors=True)
+        options.keep.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(prefix="remit-bench-") as folder:
+        bench = Bench(options.keep or Path(folder), options.files)
+        for name, part in PARTS.items():
+            if not options.only or name in options.only:
+                part(bench)
+    print(f"\n{os.cpu_count()} cores; a ratio is inside this run; medians; CPU is the sum over all threads and processes")
+    if busy > 0.5:
+        print(f"other work was running (load {busy:.1f} at the start): the ratios hold better than the times")
+    if bench.rows:
+        print(f"\n{table(bench.rows)}")
+    for note in bench.notes:
+        print(f"\n{note}")
+    missed = bench.failed or any(not row.ok for row in bench.rows)
+    print(f"\n{'a target was MISSED' if missed else 'every target is met'}")
+    return 1 if missed and options.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

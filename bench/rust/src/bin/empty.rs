@@ -1,0 +1,3 @@
+//! Does nothing: what starting any Rust program costs.
+
+fn main() {}

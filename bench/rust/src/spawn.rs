@@ -1,0 +1,60 @@
+//! Whole commands: wall time, CPU time and the most memory, each from its own run.
+//!
+//! Done here and not in Python because a child is charged with the memory of the process it was
+//! started from, and this one is small.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use serde_json::{Value, json};
+
+use crate::measure::median;
+
+#[derive(Clone, Default)]
+struct Runs {
+    walls: Vec<f64>,
+    cpus: Vec<f64>,
+    code: Option<i32>,
+}
+
+/// Runs commands (a JSON array of arrays of words) in turns; gives for each the medians in
+/// nanoseconds and the exit code, and the most memory any of them took.
+pub fn run(rounds: usize, commands: &str) -> Value {
+    let commands: Vec<Vec<String>> = serde_json::from_str(commands).expect("arrays of words");
+    let mut runs = vec![Runs::default(); commands.len()];
+    for _ in 0..rounds {
+        for (words, runs) in commands.iter().zip(&mut runs) {
+            once(words, runs);
+        }
+    }
+    let answers: Vec<Value> = runs
+        .into_iter()
+        .map(|r| json!({"wall": median(r.walls), "cpu": median(r.cpus), "code": r.code}))
+        .collect();
+    let most = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage").max_rss();
+    json!({"runs": answers, "kilobytes": most})
+}
+
+fn once(words: &[String], runs: &mut Runs) {
+    let (program, args) = words.split_first().expect("a program");
+    let before = children();
+    let start = Instant::now();
+    let status = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    runs.walls.push(start.elapsed().as_secs_f64() * 1e9);
+    runs.cpus.push((children() - before) * 1e9);
+    runs.code = status.code();
+}
+
+/// Gives the CPU seconds of the children that have ended.
+fn children() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage");
+    let seconds = |t: nix::sys::time::TimeVal| t.tv_sec() as f64 + t.tv_usec() as f64 / 1e6;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}

@@ -1,0 +1,178 @@
+//! The whole judgement, and what the tests of the parts share.
+
+use std::path::Path;
+
+use remit_model::{Dialect, Severity};
+
+use crate::compile::{self, Checked, Options};
+
+pub(super) fn checked(text: &str, strict: bool) -> Checked {
+    let options = Options { dialect: Some(Dialect::Agent), format: None, strict };
+    compile::check(text.as_bytes(), options)
+}
+
+fn written(checked: &Checked) -> Vec<String> {
+    let line = |d: &remit_model::Diagnostic| {
+        format!("{} {} {} {}", d.severity.as_str(), d.rule, d.pointer, d.message)
+    };
+    checked.diagnostics.iter().map(line).collect()
+}
+
+/// Gives what is said about a manifest, one line each.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    written(&checked(text, false))
+}
+
+pub(super) fn strict_lines(text: &str) -> Vec<String> {
+    written(&checked(text, true))
+}
+
+/// Makes a manifest that is good but for the given fields.
+pub(super) fn valid_with(fields: &str) -> String {
+    format!(r#"{{"name": "a", "version": "1.0.0", "description": "d", {fields}}}"#)
+}
+
+#[test]
+fn fields_of_either_format_are_told_apart() {
+    let found =
+        lines(&valid_with(r#""prompt": "x", "promt": "x", "alowedTools": [], "$schema": "x""#));
+    assert_eq!(
+        found,
+        [
+            "warning legacy-field /prompt `prompt` is a field of the older format",
+            "warning unknown-field /promt an agent manifest has no field `promt`",
+            "warning unknown-field /alowedTools an agent manifest has no field `alowedTools`",
+        ]
+    );
+    let older = r#"{"name": "a", "description": "d", "prompt": "x", "weird": 1, "$schema": ""}"#;
+    assert_eq!(
+        lines(older),
+        [
+            "note legacy-format  this agent has no `version`, so it is judged by the older format",
+            "note legacy-field /prompt `prompt` is a field of the older format",
+            "warning unknown-field /weird an agent manifest has no field `weird`",
+        ]
+    );
+    assert!(strict_lines(older).iter().all(|l| l.starts_with("error")));
+}
+
+#[test]
+fn the_older_format_puts_up_with_nulls_and_other_types() {
+    let text = r#"{"name": "a", "description": null, "model": null, "prompt": null, "mcpServers": null,
+        "tools": null, "allowedTools": "read", "toolsSettings": null, "resources": {}, "hooks": null,
+        "includeMcpJson": "true", "version": null, "toolAliases": {"a": 1}, "useLegacyMcpJson": "${x}"}"#;
+    let found = lines(text);
+    assert!(!found.iter().any(|l| l.starts_with("error")), "{found:?}");
+    for wanted in [
+        "note wrong-type /description",
+        "note wrong-type /mcpServers",
+        "warning wrong-type /allowedTools",
+        "warning wrong-type /resources",
+        "warning wrong-type /includeMcpJson",
+        "warning wrong-type /toolAliases/a",
+    ] {
+        assert!(found.iter().any(|l| l.starts_with(wanted)), "{wanted} {found:?}");
+    }
+    assert!(!found.iter().any(|l| l.contains("wrong-type /useLegacyMcpJson")));
+}
+
+#[test]
+fn types_are_errors_in_the_agent_format() {
+    for (fields, pointer) in [
+        (r#""model": null"#, "/model"),
+        (r#""tools": "x""#, "/tools"),
+        (r#""tools": [1]"#, "/tools/0"),
+        (r#""mcpServers": []"#, "/mcpServers"),
+        (r#""toolsSettings": {"fs-read": []}"#, "/toolsSettings/fs-read"),
+        (r#""resources": [[]]"#, "/resources/0"),
+    ] {
+        let found = lines(&valid_with(fields));
+        let wanted = format!("error wrong-type {pointer}");
+        assert!(found.iter().any(|l| l.starts_with(&wanted)), "{fields} {found:?}");
+    }
+    assert!(lines("[1]")[0].starts_with("error wrong-type"));
+    let found = lines(r#"{"version": "1.0.0", "description": "d"}"#);
+    assert!(found[0].starts_with("error missing-field"), "{found:?}");
+}
+
+#[test]
+fn the_input_schema_describes_an_object() {
+    let found = lines(&valid_with(r#""inputSchema": {"type": "string"}"#));
+    assert!(found.iter().any(|l| l.starts_with("error schema-not-object")), "{found:?}");
+    let draft = r#""inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}"#;
+    let found = lines(&valid_with(draft));
+    assert!(found.iter().any(|l| l.starts_with("warning schema-draft")), "{found:?}");
+}
+
+#[test]
+fn templates_stand_bare_wherever_a_value_may() {
+    let text = r#"{"name": "a", "version": "1.0.0", "description": "d", "model": ${m}, "tools": ${t},
+        "mcpServers": {"s": ${s}, "t": {"command": ${c}, "args": ${a}, "env": ${e}, "transport": ${x}}},
+        "toolsSettings": {"fs-read": ${f}}, "resources": [${r}]}"#;
+    assert_eq!(lines(text), [] as [&str; 0]);
+}
+
+#[test]
+fn a_hostile_file_is_judged_quickly() {
+    let many =
+        |n: usize, item: &dyn Fn(usize) -> String| (0..n).map(item).collect::<Vec<_>>().join(",");
+    let servers = many(8000, &|i| format!(r#""s{i}":{{"url":"https://a.example/{i}","x{i}":1}}"#));
+    let references = many(30_000, &|i| format!(r#""@*{i}q""#));
+    let dots = "a.".repeat(200);
+    let text = format!(
+        r#"{{"name":"a","version":"1.0.0","description":"d","mcpServers":{{{servers}}},"tools":[{references},"@{dots}"]}}"#
+    );
+    assert!(text.len() < 1 << 20);
+    let start = std::time::Instant::now();
+    assert!(!lines(&text).is_empty());
+    // Far above what it takes, far below what a quadratic search would take.
+    assert!(start.elapsed().as_millis() < 2000, "{:?}", start.elapsed());
+}
+
+#[test]
+fn many_heavy_patterns_are_judged_quickly() {
+    let patterns: Vec<_> = (0..30_000).map(|i| format!(r#""(?i)\\pL{{{i}}}""#)).collect();
+    let list = patterns.join(",");
+    let text = valid_with(&format!(
+        r#""toolsSettings": {{"execute-bash": {{"deniedCommands": [{list}]}}}}"#
+    ));
+    let start = std::time::Instant::now();
+    assert!(lines(&text).iter().any(|l| l.starts_with("error out-of-bounds")));
+    assert!(start.elapsed().as_millis() < 2000, "{:?}", start.elapsed());
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "says how much was looked at")]
+fn real_files_of_the_older_format_load() {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/agent-manifests");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("no real files here");
+        return;
+    };
+    let mut seen = 0;
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let checked = compile::check(&std::fs::read(&path).unwrap(), Options::default());
+        assert_eq!(checked.dialect, Some(Dialect::Agent), "{}", path.display());
+        let errors: Vec<_> =
+            checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+        assert!(errors.is_empty(), "{} {errors:?}", path.display());
+        let manifest = checked.manifest().expect("a file without errors is lowered");
+        assert_eq!(manifest.capabilities.len(), 1, "{}", path.display());
+        seen += 1;
+    }
+    println!("{seen} real files load");
+}
+
+#[test]
+fn the_scaffold_is_clean() {
+    let scaffold = crate::dialect::scaffold(Dialect::Agent).unwrap();
+    let checked = compile::check(scaffold.as_bytes(), Options::default());
+    assert_eq!(checked.dialect, Some(Dialect::Agent));
+    let said: Vec<_> = written(&checked);
+    assert_eq!(said, [] as [&str; 0]);
+}

@@ -1,0 +1,196 @@
+//! References inside a schema: they stay inside, they lead somewhere, and not in a circle.
+
+use std::collections::{HashMap, HashSet};
+
+use remit_model::{Node, text};
+use url::Url;
+
+use super::keywords::{self, Kind};
+use crate::report::Report;
+use crate::rules;
+
+/// A base for schemas without `$id`, so that relative references have something to resolve against.
+const NOWHERE: &str = "schema:///";
+
+/// Judges every reference of a schema.
+pub(super) fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
+    let Ok(base) = Url::parse(NOWHERE) else { return };
+    let mut map = Map::default();
+    map.resources.insert(base.to_string(), root);
+    map.collect(root, &base);
+    let references = std::mem::take(&mut map.references);
+    for (holder, node, base) in references {
+        match map.target(node, &base) {
+            Ok(target) => map.edges.entry(address(holder)).or_default().push(target),
+            Err(Miss::Outside) => {
+                report
+                    .at(&rules::EXTERNAL_REF, node, format!("{} leads out of the schema", quoted(node)))
+                    .help("copy what it names into `$defs` and refer to `#/$defs/…`");
+            }
+            Err(Miss::Nothing) => {
+                report
+                    .at(&rules::UNRESOLVED_REF, node, format!("{} names nothing in the schema", quoted(node)))
+                    .help("refer to a schema under `$defs`, as `#/$defs/name`");
+            }
+        }
+    }
+    map.report_loops(report);
+}
+
+fn quoted(node: &Node) -> String {
+    text::quoted(node.as_str().unwrap_or_default())
+}
+
+fn address(node: &Node) -> usize {
+    std::ptr::from_ref(node) as usize
+}
+
+enum Miss {
+    Outside,
+    Nothing,
+}
+
+/// Is what a schema can refer to, and which schemas apply to the same value as which.
+#[derive(Default)]
+struct Map<'t> {
+    resources: HashMap<String, &'t Node>,
+    anchors: HashMap<(String, &'t str), &'t Node>,
+    schemas: HashSet<usize>,
+    references: Vec<(&'t Node, &'t Node, Url)>,
+    edges: HashMap<usize, Vec<&'t Node>>,
+    order: Vec<&'t Node>,
+}
+
+impl<'t> Map<'t> {
+    fn collect(&mut self, schema: &'t Node, base: &Url) {
+        self.schemas.insert(address(schema));
+        self.order.push(schema);
+        let Some(object) = schema.as_object() else { return };
+        let own = object.get("$id").and_then(Node::as_str).and_then(|id| base.join(id).ok());
+        let base = match own {
+            Some(mut own) => {
+                own.set_fragment(None);
+                self.resources.insert(own.to_string(), schema);
+                own
+            }
+            None => base.clone(),
+        };
+        for member in object.members() {
+            let value = &member.value;
+            match keywords::kind(&member.key) {
+                Some(Kind::Schema) => self.collect(value, &base),
+                Some(Kind::SchemaInPlace) => self.in_place(schema, value, &base),
+                Some(Kind::SchemaList { in_place }) => {
+                    for part in value.as_array().unwrap_or_default() {
+                        self.part(schema, part, in_place, &base);
+                    }
+                }
+                Some(Kind::SchemaMap { in_place }) => self.parts(schema, value, in_place, &base),
+                Some(Kind::PatternMap | Kind::Dependencies) => self.parts(schema, value, false, &base),
+                Some(Kind::Anchor) => {
+                    if let Some(name) = value.as_str() {
+                        self.anchors.insert((base.to_string(), name), schema);
+                    }
+                }
+                Some(Kind::Reference) => self.references.push((schema, value, base.clone())),
+                _ => {}
+            }
+        }
+    }
+
+    fn parts(&mut self, schema: &'t Node, value: &'t Node, in_place: bool, base: &Url) {
+        let Some(object) = value.as_object() else { return };
+        for member in object.members() {
+            self.part(schema, &member.value, in_place, base);
+        }
+    }
+
+    fn part(&mut self, schema: &'t Node, part: &'t Node, in_place: bool, base: &Url) {
+        if in_place { self.in_place(schema, part, base) } else { self.collect(part, base) }
+    }
+
+    fn in_place(&mut self, schema: &'t Node, part: &'t Node, base: &Url) {
+        self.edges.entry(address(schema)).or_default().push(part);
+        self.collect(part, base);
+    }
+
+    fn target(&self, reference: &Node, base: &Url) -> Result<&'t Node, Miss> {
+        let reference = reference.as_str().ok_or(Miss::Nothing)?;
+        let mut url = base.join(reference).map_err(|_| Miss::Nothing)?;
+        let fragment = url.fragment().unwrap_or_default().to_owned();
+        url.set_fragment(None);
+        let resource = *self.resources.get(url.as_str()).ok_or(Miss::Outside)?;
+        if fragment.is_empty() {
+            return Ok(resource);
+        }
+        let fragment = percent_decoded(&fragment).ok_or(Miss::Nothing)?;
+        if !fragment.starts_with('/') {
+            let key = (url.to_string(), fragment.as_str());
+            return self.anchors.get(&key).copied().ok_or(Miss::Nothing);
+        }
+        let found = at_pointer(resource, &fragment).ok_or(Miss::Nothing)?;
+        if self.schemas.contains(&address(found)) { Ok(found) } else { Err(Miss::Nothing) }
+    }
+
+    /// A schema that applies itself to the same value again would never come to an end.
+    fn report_loops(&self, report: &mut Report<'t>) {
+        let mut done = HashSet::new();
+        for start in &self.order {
+            self.visit(start, &mut done, report);
+        }
+    }
+
+    fn visit(&self, start: &'t Node, done: &mut HashSet<usize>, report: &mut Report<'t>) {
+        // An explicit stack: a chain of references can be as long as the document.
+        let mut stack = vec![(start, 0usize)];
+        let mut open = HashSet::from([address(start)]);
+        while let Some((node, next)) = stack.pop() {
+            let here = address(node);
+            let child = match self.edges.get(&here).and_then(|children| children.get(next)) {
+                Some(child) if !done.contains(&here) => child,
+                _ => {
+                    done.insert(here);
+                    open.remove(&here);
+                    continue;
+                }
+            };
+            stack.push((node, next + 1));
+            if open.insert(address(child)) {
+                stack.push((child, 0));
+            } else {
+                let message = "this schema applies itself to the same value without end";
+                report
+                    .at(&rules::REF_LOOP, node, message)
+                    .help("refer to it from inside `properties` or `items`");
+            }
+        }
+    }
+}
+
+fn at_pointer<'t>(root: &'t Node, pointer: &str) -> Option<&'t Node> {
+    pointer.split('/').skip(1).try_fold(root, |node, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        match node.as_array() {
+            Some(items) => items.get(step.parse::<usize>().ok()?),
+            None => node.get(&step),
+        }
+    })
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16));
+            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+            bytes.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,7 @@
+//! The tests of the manifest compiler that go through its public surface.
+
+mod corpora;
+mod differences;
+mod fixtures;
+mod limits;
+mod syntax;

@@ -1,0 +1,145 @@
+//! Files and directories: the only place that reads them.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use remit_manifest::read::Format;
+
+/// Directories that hold other people's files, or none at all.
+const PASSED_OVER: [&str; 7] =
+    [".git", ".hg", ".svn", "node_modules", "target", "__pycache__", ".venv"];
+
+/// Files that look like manifests by their ending and never are.
+const NOT_MANIFESTS: [&str; 8] = [
+    "package.json", "package-lock.json", "tsconfig.json", "jsconfig.json", "composer.json",
+    "deno.json", "pnpm-lock.yaml", ".pre-commit-config.yaml",
+];
+
+/// Is a file to look at.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Where it is; `-` is standard input.
+    pub(crate) path: PathBuf,
+    /// Whether the user named it, rather than a directory it lies in.
+    pub(crate) named: bool,
+}
+
+/// Is a path that could not be read, and why.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+}
+
+/// Finds the files behind the given paths. Directories are walked, links followed; what cannot be
+/// walked is reported and the rest goes on.
+pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Unreadable>) {
+    let mut found = Vec::new();
+    let mut unreadable = Vec::new();
+    for path in paths {
+        if path.as_os_str() != "-" && fs::metadata(path).is_ok_and(|m| m.is_dir()) {
+            walk(path, &mut found, &mut unreadable);
+        } else {
+            found.push(Found { path: path.clone(), named: true });
+        }
+    }
+    (found, unreadable)
+}
+
+fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) {
+    let walker = walkdir::WalkDir::new(root).follow_links(true).sort_by_file_name();
+    let entries = walker.into_iter().filter_entry(|entry| {
+        entry.depth() == 0
+            || !entry.file_type().is_dir()
+            || !entry.file_name().to_str().is_some_and(|name| PASSED_OVER.contains(&name))
+    });
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() && may_be_manifest(entry.path()) => {
+                found.push(Found { path: entry.into_path(), named: false });
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let path = error.path().map_or_else(|| root.to_owned(), Path::to_owned);
+                let reason = match error.loop_ancestor() {
+                    Some(ancestor) => format!("the link leads back to {}", ancestor.display()),
+                    None => error.io_error().map_or_else(|| error.to_string(), why),
+                };
+                // A dangling or looping link that is not named like a manifest concerns nobody.
+                if error.loop_ancestor().is_some() || may_be_manifest(&path) || path.is_dir() || path == root {
+                    unreadable.push(Unreadable { path, reason });
+                }
+            }
+        }
+    }
+}
+
+fn may_be_manifest(path: &Path) -> bool {
+    format_of(path).is_some()
+        && !path.file_name().and_then(|n| n.to_str()).is_some_and(|n| NOT_MANIFESTS.contains(&n))
+}
+
+/// Tells the format from a file's ending.
+pub(crate) fn format_of(path: &Path) -> Option<Format> {
+    path.extension().and_then(|e| e.to_str()).and_then(Format::of_extension)
+}
+
+/// Lists the files beside a manifest that may be manifests too.
+pub(crate) fn siblings(path: &Path) -> Vec<PathBuf> {
+    const MOST: usize = 2_000;
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| may_be_manifest(path) && path.is_file())
+        .take(MOST)
+        .collect();
+    files.sort();
+    files
+}
+
+/// Reads a file, but never more of it than one byte past `most`: more would be refused unseen.
+pub(crate) fn read(path: &Path, most: usize) -> Result<Vec<u8>, String> {
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    let result = if path.as_os_str() == "-" {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| {
+            if let Ok(metadata) = file.metadata() {
+                if metadata.is_dir() {
+                    return Err(io::Error::from(io::ErrorKind::IsADirectory));
+                }
+                let size = metadata.len().min(limit);
+                bytes.reserve_exact(usize::try_from(size).unwrap_or_default().saturating_add(1));
+            }
+            file.take(limit).read_to_end(&mut bytes)
+        })
+    };
+    result.map(|_| bytes).map_err(|error| why(&error))
+}
+
+/// Says why, without the jargon.
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        _ if error.raw_os_error() == Some(40) => "its links lead in a circle".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Writes a new file; one that exists is never touched.
+pub(crate) fn create(path: &Path, text: &str) -> Result<(), String> {
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).open(path).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => "it exists already and is left alone".to_owned(),
+        _ => why(&e),
+    })?;
+    io::Write::write_all(&mut file, text.as_bytes()).map_err(|e| why(&e))
+}

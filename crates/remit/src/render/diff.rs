@@ -1,0 +1,131 @@
+//! The difference of two versions, for a person and for a pull request.
+
+use std::fmt::Write as _;
+
+use remit_manifest::diff::{Change, Changes};
+use remit_model::{Dialect, text};
+use serde_json::Value;
+
+use super::human::plural;
+
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const RED: &str = "\u{1b}[91m";
+const YELLOW: &str = "\u{1b}[33m";
+const GREEN: &str = "\u{1b}[32m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// Is what was compared.
+pub(crate) struct Compared<'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) old: &'a str,
+    pub(crate) new: &'a str,
+    pub(crate) from_hash: &'a str,
+    pub(crate) to_hash: &'a str,
+    pub(crate) changes: &'a Changes,
+}
+
+/// Gives the difference with colours.
+pub(crate) fn human(compared: &Compared<'_>) -> String {
+    let Compared { dialect, old, new, from_hash, to_hash, changes } = compared;
+    let mut out = String::new();
+    let _ = writeln!(out, "{BOLD}{} → {}{PLAIN} ({})", text::visible(old), text::visible(new), dialect.as_str());
+    let _ = writeln!(out, "{DIM}{from_hash}\n{to_hash}{PLAIN}\n");
+    if changes.is_empty() {
+        let same = if from_hash == to_hash { "nothing changed" } else { "nothing changed that matters" };
+        let _ = writeln!(out, "{GREEN}{same}{PLAIN}");
+        return out;
+    }
+    section(&mut out, RED, "Breaking", "users are asked to review", &changes.breaking);
+    section(&mut out, YELLOW, "Consent", "held until the user has seen it", &changes.consent);
+    let quiet: Vec<Change> =
+        changes.non_breaking.iter().filter(|c| !changes.consent.contains(c)).cloned().collect();
+    section(&mut out, GREEN, "Non-breaking", "", &quiet);
+    let _ = writeln!(
+        out,
+        "{}, {}, {} in all",
+        plural(changes.breaking.len(), "breaking change"),
+        plural(changes.consent.len(), "consent change"),
+        plural(changes.breaking.len() + changes.non_breaking.len(), "change")
+    );
+    out
+}
+
+fn section(out: &mut String, colour: &str, title: &str, meaning: &str, changes: &[Change]) {
+    if changes.is_empty() {
+        return;
+    }
+    let dash = if meaning.is_empty() { "" } else { " — " };
+    let _ = writeln!(out, "{BOLD}{colour}{title}{PLAIN}{DIM}{dash}{meaning}{PLAIN}");
+    for change in changes {
+        let _ = writeln!(out, "  {colour}•{PLAIN} {}", text::visible(&change.message));
+        let place = if change.pointer.is_empty() { "/" } else { &change.pointer };
+        let _ = writeln!(out, "    {DIM}{} at {}{PLAIN}", change.rule, text::visible(place));
+        if let Some(witness) = &change.witness {
+            let _ = writeln!(out, "    example: {}", short(witness));
+        } else if let (Some(before), Some(after)) = (&change.before, &change.after)
+            && !change.message.contains(" from ")
+        {
+            let _ = writeln!(out, "    {RED}- {}{PLAIN}\n    {GREEN}+ {}{PLAIN}", short(before), short(after));
+        }
+    }
+    out.push('\n');
+}
+
+/// Gives a value on one line, cut where it gets long.
+fn short(value: &Value) -> String {
+    const LONGEST: usize = 240;
+    let whole = value.to_string();
+    match whole.char_indices().nth(LONGEST) {
+        None => text::visible(&whole).into_owned(),
+        Some((cut, _)) => format!("{}…", text::visible(whole.get(..cut).unwrap_or_default())),
+    }
+}
+
+/// Gives the difference as Markdown, for a pull request.
+pub(crate) fn markdown(compared: &Compared<'_>) -> String {
+    let Compared { dialect, old, new, from_hash, to_hash, changes } = compared;
+    let mut out = String::new();
+    let _ = writeln!(out, "## {} → {}\n", escaped(old), escaped(new));
+    let _ = writeln!(out, "Dialect `{}`, `{from_hash}` → `{to_hash}`\n", dialect.as_str());
+    if changes.is_empty() {
+        out.push_str("Nothing changed.\n");
+        return out;
+    }
+    for (title, list) in
+        [("Breaking", &changes.breaking), ("Consent", &changes.consent), ("Non-breaking", &changes.non_breaking)]
+    {
+        if list.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "### {title} ({})\n", list.len());
+        for change in list {
+            let _ = writeln!(out, "- **`{}`** {} (`{}`)", change.rule, escaped(&change.message), code(&change.pointer));
+            for (word, value) in [("before", &change.before), ("after", &change.after), ("example", &change.witness)] {
+                if let Some(value) = value {
+                    let _ = writeln!(out, "  - {word}: `{}`", code(&short(value)));
+                }
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Text from a manifest must not become markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text::visible(text).chars() {
+        // Backticks are left: messages quote names with them.
+        if r"\*_{}[]<>()#+!|~&".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A code span ends at a backtick, whatever stands before it.
+fn code(text: &str) -> String {
+    text::visible(text).replace('`', "'")
+}

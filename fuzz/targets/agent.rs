@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remit_fuzz::manifest(remit_model::Dialect::Agent, data));

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Long property runs: every property test with many more cases than in `make test`.
+source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+
+export PROPTEST_CASES="${SOAK_CASES:-20000}"
+# A failure found here is rare: take the time to make it small.
+export PROPTEST_MAX_SHRINK_TIME=60000
+
+mapfile -t files < <(grep -rl --include='*.rs' 'proptest!' crates | sort)
+[ "${#files[@]}" -gt 0 ] || give_up "there are no property tests"
+step "property tests with $PROPTEST_CASES cases each ('make test' runs 256; SOAK_CASES changes it), in"
+printf '  %s\n' "${files[@]}"
+
+# All tests of the crates that have some: the others are done in a moment.
+mapfile -t crates < <(printf '%s\n' "${files[@]}" | cut -d/ -f2 | sort -u)
+packages=()
+for crate in "${crates[@]}"; do
+  packages+=(--package "$(sed -n 's/^name = "\(.*\)"/\1/p' "crates/$crate/Cargo.toml" | head -1)")
+done
+cargo test --locked --no-fail-fast "${packages[@]}"
