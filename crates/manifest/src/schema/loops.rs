@@ -60,7 +60,10 @@ impl fmt::Display for Trouble {
                 write!(f, "{} leads nowhere inside the schema", text::quoted(reference))
             }
             Wrong::Deep => {
-                write!(f, "more than {LONGEST_CHAIN} schemas lead from one to the next for one value")
+                write!(
+                    f,
+                    "more than {LONGEST_CHAIN} schemas lead from one to the next for one value"
+                )
             }
             Wrong::Costly => {
                 f.write_str("so many schemas apply to one value that checking it takes too long")

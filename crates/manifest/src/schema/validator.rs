@@ -143,9 +143,8 @@ mod tests {
             "required": ["c", "d"],
             "additionalProperties": false,
         });
-        let errors = Validator::compile(&schema)
-            .unwrap()
-            .errors(&json!({"a": 1, "b": [3, 2], "e/f": 0}));
+        let errors =
+            Validator::compile(&schema).unwrap().errors(&json!({"a": 1, "b": [3, 2], "e/f": 0}));
         let errors: Vec<String> = errors.iter().map(|(p, m)| format!("{p} {m}")).collect();
         for expected in [
             "/a must be a string",
@@ -175,11 +174,11 @@ mod tests {
     fn the_longest_allowed_chain_on_the_deepest_value_fits_a_small_stack() {
         let check = || {
             let mut defs = serde_json::Map::new();
-            for i in 0..29 {
+            for i in 0..27 {
                 defs.insert(format!("a{i}"), json!({"$ref": format!("#/$defs/a{}", i + 1)}));
             }
             let last = json!({"anyOf": [{"properties": {"a": {"$ref": "#"}}}], "type": "object"});
-            defs.insert("a29".to_owned(), last);
+            defs.insert("a27".to_owned(), last);
             let schema = json!({"$defs": defs, "$ref": "#/$defs/a0"});
             let validator = Validator::compile(&schema).unwrap();
             let mut value = json!(1);

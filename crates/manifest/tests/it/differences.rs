@@ -102,8 +102,6 @@ fn removing_and_adding_again_is_seen_against_the_version_that_was_accepted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
     #[test]
     fn edits_do_not_hide_each_other(picks in prop::collection::vec(0..EDITS.len(), 1..4)) {
         let old = capability();
@@ -187,8 +185,6 @@ fn mcp_tools() -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
-
     /// Wherever a value is replaced or taken out, in any dialect, the diff is empty exactly when the
     /// values are the same, and a rule knows what happened.
     #[test]

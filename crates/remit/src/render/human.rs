@@ -21,13 +21,16 @@ pub(crate) fn diagnostic(path: &str, source: &Source, diagnostic: &Diagnostic) -
     let message = text::visible(&diagnostic.message).into_owned();
     let path = text::visible(path).into_owned();
     let line = diagnostic.position.line as usize;
-    // The place is given outright: where a long line is cut, the excerpt does not know the column.
-    let origin = Origin::path(path).line(line).char_column(diagnostic.position.column as usize);
-    let mut group = level.primary_title(message).id(diagnostic.rule).element(origin);
-    if let Some((excerpt, span)) = excerpt(source, diagnostic) {
-        let snippet = Snippet::source(excerpt).line_start(line);
-        group = group.element(snippet.annotation(AnnotationKind::Primary.span(span)));
-    }
+    let title = level.primary_title(message).id(diagnostic.rule);
+    // The snippet works out the place by itself, except where its line is cut or there is none.
+    let origin = Origin::path(path.clone()).line(line).char_column(diagnostic.position.column as usize);
+    let group = match excerpt(source, diagnostic) {
+        Some(Excerpt { line: text, span, whole }) => {
+            let snippet = Snippet::source(text).line_start(line).annotation(AnnotationKind::Primary.span(span));
+            if whole { title.element(snippet.path(path)) } else { title.element(origin).element(snippet) }
+        }
+        None => title.element(origin),
+    };
     let mut report = vec![group];
     if let Some(help) = &diagnostic.help {
         report.push(Group::with_title(Level::HELP.secondary_title(text::visible(help).into_owned())));
@@ -37,8 +40,16 @@ pub(crate) fn diagnostic(path: &str, source: &Source, diagnostic: &Diagnostic) -
     shown
 }
 
-/// Gives the line a diagnostic starts in, safe to show, and the bytes of it to underline.
-fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<(String, std::ops::Range<usize>)> {
+/// Is the line a diagnostic starts in, safe to show.
+struct Excerpt {
+    line: String,
+    /// The bytes to underline.
+    span: std::ops::Range<usize>,
+    /// Whether it is the line from its start.
+    whole: bool,
+}
+
+fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<Excerpt> {
     let whole = source.text();
     if whole.is_empty() {
         return None;
@@ -49,10 +60,10 @@ fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<(String, std::ops
     let line = whole.get(start..end)?;
     // A long line is cut around the place; every character becomes one that is safe to show.
     let place = line.get(..range.start - start)?.chars().count();
-    let from = place.saturating_sub(WIDEST / 2);
+    let skipped = if place < WIDEST { 0 } else { place - WIDEST / 2 };
     let (mut shown, mut underline) = (String::new(), None);
     let mut last = 0;
-    for (i, (byte, c)) in line.char_indices().enumerate().skip(from).take(WIDEST) {
+    for (i, (byte, c)) in line.char_indices().enumerate().skip(skipped).take(WIDEST) {
         if i == place {
             underline = Some(shown.len());
         }
@@ -64,7 +75,7 @@ fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<(String, std::ops
     let from = underline.unwrap_or(shown.len());
     let to = shown.char_indices().map(|(i, _)| i).filter(|i| *i > from).nth(LONGEST_UNDERLINE);
     let last = to.map_or(last, |to| last.min(to));
-    Some((shown, from..last.max(from)))
+    Some(Excerpt { line: shown, span: from..last.max(from), whole: skipped == 0 })
 }
 
 /// Gives the report of a whole check, and a line that sums it up.

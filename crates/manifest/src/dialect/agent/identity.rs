@@ -82,14 +82,17 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-/// Gives the name as it would be written in the agent format.
+/// Gives the name as it would be written in the agent format. Of a name in another script, or a
+/// template, nothing would be left to recognise it by.
 fn repaired(name: &str) -> Option<String> {
+    if !name.is_ascii() || name.contains("${") {
+        return None;
+    }
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut better = words.collect::<Vec<_>>().join("-");
     better.truncate(LONGEST_NAME);
     let better = better.trim_end_matches('-');
-    // Of a name in another script too little would be left to recognise it by.
-    (better.len() * 2 >= name.len().min(LONGEST_NAME)).then(|| better.to_owned())
+    (!better.is_empty()).then(|| better.to_owned())
 }
 
 /// Tells whether a name is reserved, or that of a Windows device, in any case.

@@ -191,11 +191,11 @@ fn typed<'t>(node: &'t Node, shape: &'static Shape, report: &mut Report<'t>) {
             }
             object.is_some()
         }
-        Shape::Either(first, second) => {
-            let chosen = if node.as_str().is_some() { first } else { second };
-            typed(node, chosen, report);
+        Shape::Either(first, second) if node.as_str().is_some() || node.as_object().is_some() => {
+            typed(node, if node.as_str().is_some() { first } else { second }, report);
             true
         }
+        Shape::Either(..) => false,
     };
     if !fits && node.as_str().is_none_or(|s| !s.contains("${")) {
         report
@@ -215,7 +215,8 @@ fn wanted(shape: &Shape) -> &'static str {
         Shape::List(_) => "an array",
         Shape::Map(_) | Shape::Record(_) => "an object",
         Shape::Text(_) | Shape::Enum(_) => "a string",
-        Shape::Any | Shape::Nullable(_) | Shape::Either(..) | Shape::Schema => "something else",
+        Shape::Either(..) => "a string or an object",
+        Shape::Any | Shape::Nullable(_) | Shape::Schema => "something else",
     }
 }
 

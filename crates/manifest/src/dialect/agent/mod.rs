@@ -65,4 +65,4 @@ pub(crate) fn declared(root: &Node) -> Servers<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

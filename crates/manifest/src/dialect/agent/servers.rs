@@ -35,6 +35,7 @@ fn check_name<'t>(
     let key = &*member.key;
     let shown = text::quoted(key);
     if key.trim().is_empty() || key.trim() != key || key.contains(text::is_hidden) {
+        let shown = if key.is_empty() { "an empty text" } else { &shown };
         let message = format!("{shown} cannot be the name of a server");
         let finding = report.at_key(&rules::BAD_NAME, member, message);
         finding.help("use letters, digits, `-` and `_`");

@@ -243,7 +243,12 @@ fn check_command<'t>(node: &'t Node, pattern: &'t str, role: Role, report: &mut 
         CommandPattern::Bad(why) => {
             let message = format!("{shown} is not a regular expression: {why}");
             let finding = report.at(&rules::BAD_PATTERN, node, message);
-            unreadable(finding, role, "write a regular expression without look-around");
+            let help = if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look)) {
+                "say it without look-ahead and look-behind"
+            } else {
+                "put a backslash before characters that stand for themselves"
+            };
+            unreadable(finding, role, help);
         }
     }
 }

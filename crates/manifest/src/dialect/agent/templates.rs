@@ -107,7 +107,10 @@ fn judge<'t>(
             ("a `${` here has no `}` after it".to_owned(), "close it with `}`".to_owned())
         }
         Part::Env(name) | Part::Name(name) => (
-            format!("{} is not the name of an input or a variable", text::quoted(name)),
+            match name {
+                "" => "a template here names nothing".to_owned(),
+                _ => format!("{} is not the name of an input or a variable", text::quoted(name)),
+            },
             "write `${name}` for an input, `${env:NAME}` for an environment variable".to_owned(),
         ),
     };

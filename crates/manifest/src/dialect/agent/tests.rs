@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use remit_model::{Dialect, Severity};
+use serde_json::{Value, json};
 
 use crate::compile::{self, Checked, Options};
 
@@ -30,6 +31,45 @@ pub(super) fn strict_lines(text: &str) -> Vec<String> {
 /// Makes a manifest that is good but for the given fields.
 pub(super) fn valid_with(fields: &str) -> String {
     format!(r#"{{"name": "a", "version": "1.0.0", "description": "d", {fields}}}"#)
+}
+
+/// Changes every value of a manifest in turn, and takes every member away in turn.
+pub(crate) fn variants(value: &Value, found: &mut dyn FnMut(Value)) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                let mut without = map.clone();
+                without.remove(key);
+                found(Value::Object(without));
+                variants(inner, &mut |changed| {
+                    let mut other = map.clone();
+                    other.insert(key.clone(), changed);
+                    found(Value::Object(other));
+                });
+            }
+            let mut more = map.clone();
+            more.insert("zz".to_owned(), json!(1));
+            found(Value::Object(more));
+        }
+        Value::Array(items) => {
+            for (i, inner) in items.iter().enumerate() {
+                let mut without = items.clone();
+                without.remove(i);
+                found(Value::Array(without));
+                variants(inner, &mut |changed| {
+                    let mut other = items.clone();
+                    other[i] = changed;
+                    found(Value::Array(other));
+                });
+            }
+        }
+        _ => {}
+    }
+    for other in [json!(null), json!("zz"), json!(7), json!([]), json!({})] {
+        if other != *value {
+            found(other);
+        }
+    }
 }
 
 #[test]
@@ -74,6 +114,35 @@ fn the_older_format_puts_up_with_nulls_and_other_types() {
         assert!(found.iter().any(|l| l.starts_with(wanted)), "{wanted} {found:?}");
     }
     assert!(!found.iter().any(|l| l.contains("wrong-type /useLegacyMcpJson")));
+}
+
+#[test]
+fn no_value_of_another_type_makes_a_file_of_the_older_format_fail() {
+    let agent = json!({
+        "$schema": "s", "name": "A B", "description": "d", "prompt": "p", "model": "m",
+        "mcpServers": {
+            "s": {"command": "c", "args": ["a"], "env": {"A": "b"}, "disabled": false,
+                "autoApprove": ["t"], "timeout": 5},
+            "r": {"type": "http", "url": "https://r.example", "headers": {"A": "b"}, "oauth": {}}
+        },
+        "tools": ["read", "@s"], "allowedTools": ["read", "@s/t"], "toolAliases": {"@s/t": "u"},
+        "toolsSettings": {
+            "write": {"allowedPaths": ["a/**"], "deniedPaths": ["b"]},
+            "shell": {"allowedCommands": ["ls .*"], "deniedCommands": ["rm .*"]}
+        },
+        "resources": ["file://a", {"type": "knowledgeBase", "source": "file://b"}],
+        "hooks": {"stop": [{"command": "c"}]}, "includeMcpJson": true, "keyboardShortcut": "k"
+    });
+    let mut seen = 0;
+    variants(&agent, &mut |other| {
+        if !other.is_object() {
+            return;
+        }
+        let found = lines(&other.to_string());
+        assert!(!found.iter().any(|l| l.starts_with("error")), "{other} {found:?}");
+        seen += 1;
+    });
+    assert!(seen > 200, "{seen}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Judge<'_> {
         place: Place<'t>,
         report: &mut Report<'t>,
     ) {
-        let shown = text::quoted(written);
+        let shown = if written.is_empty() { "this".to_owned() } else { text::quoted(written) };
         match why {
             Unreadable::Odd(why) => {
                 let message = format!("{shown} is not a reference to a tool: {why}");

@@ -1,6 +1,7 @@
 use remit_model::{Dialect, Node};
 use serde_json::{Value, json};
 
+use crate::dialect::agent::tests::variants;
 use crate::diff::{Changes, diff};
 
 fn compare(old: &Value, new: &Value) -> Changes {
@@ -227,45 +228,6 @@ fn secrets_are_not_shown() {
     let found = compare(&of("0123456789abcdef"), &of("fedcba9876543210"));
     let shown = serde_json::to_string(&found).unwrap();
     assert!(!shown.contains("0123456789abcdef") && !shown.contains("fedcba9876543210"), "{shown}");
-}
-
-/// Changes every value of a manifest in turn, and takes every member away in turn.
-fn variants(value: &Value, found: &mut dyn FnMut(Value)) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                let mut without = map.clone();
-                without.remove(key);
-                found(Value::Object(without));
-                variants(inner, &mut |changed| {
-                    let mut other = map.clone();
-                    other.insert(key.clone(), changed);
-                    found(Value::Object(other));
-                });
-            }
-            let mut more = map.clone();
-            more.insert("zz".to_owned(), json!(1));
-            found(Value::Object(more));
-        }
-        Value::Array(items) => {
-            for (i, inner) in items.iter().enumerate() {
-                let mut without = items.clone();
-                without.remove(i);
-                found(Value::Array(without));
-                variants(inner, &mut |changed| {
-                    let mut other = items.clone();
-                    other[i] = changed;
-                    found(Value::Array(other));
-                });
-            }
-        }
-        _ => {}
-    }
-    for other in [json!(null), json!("zz"), json!(7), json!([]), json!({})] {
-        if other != *value {
-            found(other);
-        }
-    }
 }
 
 #[test]

@@ -38,11 +38,7 @@ struct Cost {
 
 /// Adds up what a schema costs. `whole` gives the cost of a schema for the same value, `part` the
 /// total of one for a part of it.
-fn cost(
-    vertex: &Vertex<'_>,
-    whole: impl Fn(usize) -> Cost,
-    part: impl Fn(usize) -> u64,
-) -> Cost {
+fn cost(vertex: &Vertex<'_>, whole: impl Fn(usize) -> Cost, part: impl Fn(usize) -> u64) -> Cost {
     let mut dearest = 0u64;
     let mut any = 0u64;
     let mut below = Visits::default();

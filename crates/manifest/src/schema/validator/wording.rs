@@ -105,7 +105,9 @@ fn sentence(error: &ValidationError<'_>) -> String {
         | Kind::FromUtf8 { .. }
         | Kind::Referencing(_)
         | Kind::BacktrackLimitExceeded { .. }
-        | Kind::RegexEngineFailure { .. } => text::visible(&error.masked().to_string()).into_owned(),
+        | Kind::RegexEngineFailure { .. } => {
+            text::visible(&error.masked().to_string()).into_owned()
+        }
     }
 }
 
