@@ -194,11 +194,11 @@ def manifests() -> Iterator[tuple[str, str, bytes]]:
     yield "commands of the wrong type", "types.json", dumps(tool(commands=list(range(150_000))))
     yield "empty commands", "empty.json", dumps(tool(commands=[{}] * 90_000))
     yield "bad names", "names.json", dumps(tool(commands=listed(lambda i: command(i, name=f"ü {i}"), most)))
-    yield "names of 1 MiB", "name.json", dumps(tool(name="n" * most))
+    yield "names of 1 MiB", "name.json", dumps(tool(name="n" * most, timeout="x"))
     yield "dependencies", "dependencies.json", dumps(tool(dependencies=listed(lambda i: f"t{i % 5000}", most)))
     yield "settings", "settings.json", dumps(tool(config_schema={f"s{i}": {"type": "strng"} for i in range(35_000)}))
     yield "an entry of 1 MiB", "entry.json", dumps(tool(entry="../" * (most // 3)))
-    yield "a version of 1 MiB", "version.json", dumps(tool(version="1." * (most // 2)))
+    yield "a version of 1 MiB", "version.json", dumps(tool(version="1." * (most // 2), timeout="x"))
     patterns = {f"p{i}": {"type": "string", "pattern": f"^[a-z]{{1,40}}{i}$"} for i in range(14_000)}
     yield "patterns in a tool", "tool_patterns.json", dumps(tool(name="N N", commands=[
         command(0, parameters=schema_of(patterns))]))
@@ -211,9 +211,9 @@ def manifests() -> Iterator[tuple[str, str, bytes]]:
     yield "wildcards in an agent", "agent_wild.json", dumps(agent(tools=listed(lambda i: "@g/" + "*?" * 40 + str(i), most)))
     yield "globs in an agent", "agent_globs.json", dumps(agent(toolsSettings={
         "fs-read": {"allowedPaths": listed(lambda i: "{a,{b,[c" * 9 + str(i), most)}}))
-    yield "templates in an agent", "agent_templates.json", dumps(agent(prompt="${" * (most // 2)))
+    yield "templates in an agent", "agent_templates.json", dumps(agent(description="${" * (most // 2), tools="x"))
     yield "bare templates outside an agent", "bare.json", filled(b"${a},", JSON_CAP, b'{"commands":[', b"1]}")
-    yield "resources in an agent", "agent_resources.json", dumps(agent(resources=listed(lambda i: f"flie://{i}", most)))
+    yield "resources in an agent", "agent_resources.json", dumps(agent(tools="x", resources=listed(lambda i: f"file://[{i}", most)))
     yield "inputs of a skill", "skill_inputs.json", dumps(skill(inputs=listed(lambda i: {"name": f"i{i % 99}", "type": "strin"}, most)))
     yield "URLs of a skill", "skill_urls.json", dumps(skill(endpoint={"url": "https://" + "a." * (most // 2)}))
     mcp = listed(lambda i: {"name": f"t{i % 9}", "inputSchema": {"type": "objct"}}, most)

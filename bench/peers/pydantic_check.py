@@ -50,6 +50,10 @@ class SchemaType(str, Enum):
     NULL = "null"
 
 
+PYTHON_TYPES = {SchemaType.STRING: str, SchemaType.INTEGER: int, SchemaType.NUMBER: (int, float),
+                SchemaType.BOOLEAN: bool, SchemaType.ARRAY: list, SchemaType.OBJECT: dict}
+
+
 class Schema(BaseModel):
     """The keywords of JSON Schema that tool authors use."""
 
@@ -60,6 +64,7 @@ class Schema(BaseModel):
     required: Optional[list[str]] = None
     items: Optional[Union["Schema", bool]] = None
     enum: Optional[list[Any]] = None
+    default: Any = None
     pattern: Optional[str] = None
     minimum: Optional[float] = None
     maximum: Optional[float] = None
@@ -81,6 +86,15 @@ class Schema(BaseModel):
         if values is not None and len({repr(value) for value in values}) != len(values):
             raise ValueError("values repeat")
         return values
+
+    @model_validator(mode="after")
+    def default_fits(self):
+        if self.default is not None:
+            if isinstance(self.type, SchemaType) and not isinstance(self.default, PYTHON_TYPES.get(self.type, object)):
+                raise ValueError("the default is of another type")
+            if self.enum is not None and self.default not in self.enum:
+                raise ValueError("the default is not in the enum")
+        return self
 
     @model_validator(mode="after")
     def required_is_declared(self):

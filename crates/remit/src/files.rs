@@ -12,8 +12,14 @@ const PASSED_OVER: [&str; 7] =
 
 /// Files that look like manifests by their ending and never are.
 const NOT_MANIFESTS: [&str; 8] = [
-    "package.json", "package-lock.json", "tsconfig.json", "jsconfig.json", "composer.json",
-    "deno.json", "pnpm-lock.yaml", ".pre-commit-config.yaml",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "jsconfig.json",
+    "composer.json",
+    "deno.json",
+    "pnpm-lock.yaml",
+    ".pre-commit-config.yaml",
 ];
 
 /// Is a file to look at.
@@ -67,7 +73,11 @@ fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) {
                     None => error.io_error().map_or_else(|| error.to_string(), why),
                 };
                 // A dangling or looping link that is not named like a manifest concerns nobody.
-                if error.loop_ancestor().is_some() || may_be_manifest(&path) || path.is_dir() || path == root {
+                if error.loop_ancestor().is_some()
+                    || may_be_manifest(&path)
+                    || path.is_dir()
+                    || path == root
+                {
                     unreadable.push(Unreadable { path, reason });
                 }
             }

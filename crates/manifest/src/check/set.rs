@@ -151,14 +151,32 @@ fn dependencies(entries: &[Entry<'_>], found: &mut Vec<(usize, Diagnostic)>) {
                 }
                 // A tool that needs itself was seen when its file was judged.
                 Some(&at) if at == i => None,
-                Some(&at) if circles.get(i).is_some_and(|c| c.is_some() && *c == circles.get(at).copied().flatten()) => {
-                    let message = format!("{} and {quoted} depend on each other in a circle", text::quoted(&entry.facts.name));
-                    Some((&rules::CYCLIC_DEPENDENCY, message, "break the circle by removing one dependency".to_owned()))
+                Some(&at)
+                    if circles.get(i).is_some_and(|c| {
+                        c.is_some() && *c == circles.get(at).copied().flatten()
+                    }) =>
+                {
+                    let message = format!(
+                        "{} and {quoted} depend on each other in a circle",
+                        text::quoted(&entry.facts.name)
+                    );
+                    Some((
+                        &rules::CYCLIC_DEPENDENCY,
+                        message,
+                        "break the circle by removing one dependency".to_owned(),
+                    ))
                 }
-                Some(&at) if entries.get(at).is_some_and(|e| !e.facts.enabled) && entry.facts.enabled => {
+                Some(&at)
+                    if entries.get(at).is_some_and(|e| !e.facts.enabled) && entry.facts.enabled =>
+                {
                     let label = entries.get(at).map_or("", |e| e.label);
-                    let message = format!("the tool {quoted} is disabled in {}", text::visible(label));
-                    Some((&rules::DISABLED_DEPENDENCY, message, "enable it, or disable this tool too".to_owned()))
+                    let message =
+                        format!("the tool {quoted} is disabled in {}", text::visible(label));
+                    Some((
+                        &rules::DISABLED_DEPENDENCY,
+                        message,
+                        "enable it, or disable this tool too".to_owned(),
+                    ))
                 }
                 Some(_) => None,
             };
@@ -173,7 +191,9 @@ fn dependencies(entries: &[Entry<'_>], found: &mut Vec<(usize, Diagnostic)>) {
 fn in_circles(entries: &[Entry<'_>], tools: &HashMap<&str, usize>) -> Vec<Option<usize>> {
     let edges: Vec<Vec<usize>> = entries
         .iter()
-        .map(|e| e.facts.dependencies.iter().filter_map(|(n, _)| tools.get(&**n).copied()).collect())
+        .map(|e| {
+            e.facts.dependencies.iter().filter_map(|(n, _)| tools.get(&**n).copied()).collect()
+        })
         .collect();
     let mut search = Search {
         index: vec![None; entries.len()],

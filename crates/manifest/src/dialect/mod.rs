@@ -82,7 +82,10 @@ fn text_of(node: &Node, field: &str) -> String {
 
 /// Gives a field's milliseconds, or the default.
 fn timeout_of(node: &Node, field: &str, default: u64) -> u64 {
-    node.get(field).and_then(Node::as_integer).and_then(|n| u64::try_from(n).ok()).unwrap_or(default)
+    node.get(field)
+        .and_then(Node::as_integer)
+        .and_then(|n| u64::try_from(n).ok())
+        .unwrap_or(default)
 }
 
 /// Gives the field by which other manifests know one of this dialect.

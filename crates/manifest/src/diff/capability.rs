@@ -14,7 +14,10 @@ pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
         old,
         new,
         "the manifest",
-        &[field("schema_version", &rules::SCHEMA_VERSION_CHANGED), field("agent_version", &rules::VERSION_CHANGED)],
+        &[
+            field("schema_version", &rules::SCHEMA_VERSION_CHANGED),
+            field("agent_version", &rules::VERSION_CHANGED),
+        ],
         &["tools", "permission_scopes", "capability_flags"],
         changes,
     );
@@ -57,7 +60,12 @@ fn tools<'t>(
         compare::renamed(&rules::TOOL_RENAMED, "tool", before, after, changes);
     }
     for tool in &matched.removed {
-        compare::removed(&rules::TOOL_REMOVED, tool, format!("the tool {} was removed", text::quoted(tool.key)), changes);
+        compare::removed(
+            &rules::TOOL_REMOVED,
+            tool,
+            format!("the tool {} was removed", text::quoted(tool.key)),
+            changes,
+        );
     }
     for tool in &matched.added {
         added_tool(tool, scopes, changes);
@@ -127,23 +135,63 @@ fn tool_pair<'t>(
         &["name", "input_schema", "permission_scope"],
         changes,
     );
-    compare::schema_field(&rules::INPUT_SCHEMA_CHANGED, "input_schema", &format!("the input of {what}"), old, new, changes);
+    compare::schema_field(
+        &rules::INPUT_SCHEMA_CHANGED,
+        "input_schema",
+        &format!("the input of {what}"),
+        old,
+        new,
+        changes,
+    );
     let (before, after) = (scope_of(old), scope_of(new));
     let levels = (scopes.old.get(before).copied(), scopes.new.get(after).copied());
     let pointer = format!("{}/permission_scope", new.pointer);
     if let (Some(was), Some(is)) = levels
         && is > was
     {
-        let message = format!("{what} takes more care now: its sensitivity rose from {} to {}", was.as_str(), is.as_str());
-        compare::changed(&rules::SENSITIVITY_RAISED, pointer, message, level(was), level(is), changes);
+        let message = format!(
+            "{what} takes more care now: its sensitivity rose from {} to {}",
+            was.as_str(),
+            is.as_str()
+        );
+        compare::changed(
+            &rules::SENSITIVITY_RAISED,
+            pointer,
+            message,
+            level(was),
+            level(is),
+            changes,
+        );
     } else if before != after {
-        let message = format!("{what} moved from the scope {} to {}", text::quoted(before), text::quoted(after));
-        compare::changed(&rules::TOOL_REPOINTED, pointer.clone(), message, json!(before), json!(after), changes);
+        let message = format!(
+            "{what} moved from the scope {} to {}",
+            text::quoted(before),
+            text::quoted(after)
+        );
+        compare::changed(
+            &rules::TOOL_REPOINTED,
+            pointer.clone(),
+            message,
+            json!(before),
+            json!(after),
+            changes,
+        );
         if let (Some(was), Some(is)) = levels
             && is < was
         {
-            let message = format!("{what} takes less care now: its sensitivity fell from {} to {}", was.as_str(), is.as_str());
-            compare::changed(&rules::SENSITIVITY_LOWERED, pointer, message, level(was), level(is), changes);
+            let message = format!(
+                "{what} takes less care now: its sensitivity fell from {} to {}",
+                was.as_str(),
+                is.as_str()
+            );
+            compare::changed(
+                &rules::SENSITIVITY_LOWERED,
+                pointer,
+                message,
+                level(was),
+                level(is),
+                changes,
+            );
         }
     }
     (before == after).then_some(after)
@@ -175,13 +223,18 @@ fn scope_list(
         compare::renamed(&rules::SCOPE_RENAMED, "scope", before, after, changes);
     }
     for scope in &matched.removed {
-        let message = format!("the scope {} was removed and can no longer be granted", text::quoted(scope.key));
+        let message = format!(
+            "the scope {} was removed and can no longer be granted",
+            text::quoted(scope.key)
+        );
         compare::removed(&rules::SCOPE_REMOVED, scope, message, changes);
     }
     for scope in &matched.added {
         let name = text::quoted(scope.key);
         if scopes.new.get(scope.key) == Some(&Sensitivity::Low) {
-            let message = format!("the scope {name} was added with low sensitivity: calls under it run silently");
+            let message = format!(
+                "the scope {name} was added with low sensitivity: calls under it run silently"
+            );
             compare::added(&rules::LOW_SCOPE_ADDED, scope, message, changes);
         } else {
             let message = format!("the scope {name} was added; nobody has granted it yet");
@@ -205,14 +258,43 @@ fn scope_pair(old: &Item<'_>, new: &Item<'_>, steady: &HashSet<&str>, changes: &
         handled.push("sensitivity");
         let pointer = format!("{}/sensitivity", new.pointer);
         if is < was {
-            let message = format!("{what} takes less care now: its sensitivity fell from {} to {}", was.as_str(), is.as_str());
-            compare::changed(&rules::SENSITIVITY_LOWERED, pointer, message, level(was), level(is), changes);
+            let message = format!(
+                "{what} takes less care now: its sensitivity fell from {} to {}",
+                was.as_str(),
+                is.as_str()
+            );
+            compare::changed(
+                &rules::SENSITIVITY_LOWERED,
+                pointer,
+                message,
+                level(was),
+                level(is),
+                changes,
+            );
         } else if is > was && !steady.contains(new.key) {
-            let message = format!("the sensitivity of {what} rose from {} to {}; no tool kept it", was.as_str(), is.as_str());
-            compare::changed(&rules::UNUSED_SCOPE_RAISED, pointer, message, level(was), level(is), changes);
+            let message = format!(
+                "the sensitivity of {what} rose from {} to {}; no tool kept it",
+                was.as_str(),
+                is.as_str()
+            );
+            compare::changed(
+                &rules::UNUSED_SCOPE_RAISED,
+                pointer,
+                message,
+                level(was),
+                level(is),
+                changes,
+            );
         }
     }
-    compare::item_fields(old, new, &what, &[field("label_i18n_key", &rules::CONSENT_TEXT_CHANGED)], &handled, changes);
+    compare::item_fields(
+        old,
+        new,
+        &what,
+        &[field("label_i18n_key", &rules::CONSENT_TEXT_CHANGED)],
+        &handled,
+        changes,
+    );
 }
 
 fn flags(old: &Node, new: &Node, changes: &mut Changes) {
@@ -228,11 +310,23 @@ fn flags(old: &Node, new: &Node, changes: &mut Changes) {
             (false, true) => (&rules::FLAG_RAISED, format!("{name} was switched on")),
             _ => (&rules::FIELD_CHANGED, format!("{name} changed")),
         };
-        compare::changed(rule, after.pointer.clone(), message, before.node.to_json(), after.node.to_json(), changes);
+        compare::changed(
+            rule,
+            after.pointer.clone(),
+            message,
+            before.node.to_json(),
+            after.node.to_json(),
+            changes,
+        );
     }
     for flag in &matched.removed {
         let rule = if on(flag) { &rules::FLAG_WITHDRAWN } else { &rules::FIELD_CHANGED };
-        compare::removed(rule, flag, format!("{} is no longer stated", text::quoted(flag.key)), changes);
+        compare::removed(
+            rule,
+            flag,
+            format!("{} is no longer stated", text::quoted(flag.key)),
+            changes,
+        );
     }
     for flag in &matched.added {
         let rule = if on(flag) { &rules::FLAG_RAISED } else { &rules::FIELD_CHANGED };

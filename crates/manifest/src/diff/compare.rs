@@ -383,14 +383,17 @@ pub(super) fn schema_field(
         (before, after) => {
             let base = if after.is_some() { &new.pointer } else { &old.pointer };
             let verb = if after.is_some() { "is declared now" } else { "is no longer declared" };
-            changes.add(rule, Change {
-                rule: rule.id,
-                pointer: pointer::join(base, key),
-                message: format!("{what} {verb}"),
-                before: before.map(Node::to_json),
-                after: after.map(Node::to_json),
-                witness: None,
-            });
+            changes.add(
+                rule,
+                Change {
+                    rule: rule.id,
+                    pointer: pointer::join(base, key),
+                    message: format!("{what} {verb}"),
+                    before: before.map(Node::to_json),
+                    after: after.map(Node::to_json),
+                    witness: None,
+                },
+            );
         }
     }
 }
@@ -411,14 +414,17 @@ pub(super) fn renamed(
 
 /// Reports that a list has the same elements in another order.
 pub(super) fn reordered(pointer: &str, what: &str, changes: &mut Changes) {
-    changes.add(&rules::ORDER_CHANGED, Change {
-        rule: rules::ORDER_CHANGED.id,
-        pointer: pointer.to_owned(),
-        message: format!("{what} stand in another order"),
-        before: None,
-        after: None,
-        witness: None,
-    });
+    changes.add(
+        &rules::ORDER_CHANGED,
+        Change {
+            rule: rules::ORDER_CHANGED.id,
+            pointer: pointer.to_owned(),
+            message: format!("{what} stand in another order"),
+            before: None,
+            after: None,
+            witness: None,
+        },
+    );
 }
 
 /// Compares the plain fields of one element, with another rule for what the table does not list.

@@ -9,7 +9,8 @@ use crate::dialect::mcp_tools::unwrapped;
 
 pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
     // The envelope of a JSON-RPC response differs from call to call and says nothing.
-    let base = |root: &Node| if std::ptr::eq(unwrapped(root), root) { "/tools" } else { "/result/tools" };
+    let base =
+        |root: &Node| if std::ptr::eq(unwrapped(root), root) { "/tools" } else { "/result/tools" };
     let mut matched = compare::matched(
         compare::items(unwrapped(old).get("tools"), "name", base(old)),
         compare::items(unwrapped(new).get("tools"), "name", base(new)),
@@ -19,10 +20,18 @@ pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
         compare::renamed(&rules::TOOL_RENAMED, "tool", before, after, changes);
     }
     for tool in &matched.removed {
-        compare::removed(&rules::TOOL_REMOVED, tool, format!("the tool {} was removed", text::quoted(tool.key)), changes);
+        compare::removed(
+            &rules::TOOL_REMOVED,
+            tool,
+            format!("the tool {} was removed", text::quoted(tool.key)),
+            changes,
+        );
     }
     for tool in &matched.added {
-        let message = format!("the tool {} was added by a server that may be trusted already", text::quoted(tool.key));
+        let message = format!(
+            "the tool {} was added by a server that may be trusted already",
+            text::quoted(tool.key)
+        );
         compare::added(&rules::TOOL_ADDED_UNDER_KNOWN_SCOPE, tool, message, changes);
     }
     if matched.reordered {
@@ -50,8 +59,22 @@ fn same_tool(old: &Item<'_>, new: &Item<'_>) -> Option<u32> {
 
 fn tool_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
     let what = format!("the tool {}", text::quoted(new.key));
-    compare::schema_field(&rules::INPUT_SCHEMA_CHANGED, "inputSchema", &format!("the input of {what}"), old, new, changes);
-    compare::schema_field(&rules::OUTPUT_SCHEMA_CHANGED, "outputSchema", &format!("the output of {what}"), old, new, changes);
+    compare::schema_field(
+        &rules::INPUT_SCHEMA_CHANGED,
+        "inputSchema",
+        &format!("the input of {what}"),
+        old,
+        new,
+        changes,
+    );
+    compare::schema_field(
+        &rules::OUTPUT_SCHEMA_CHANGED,
+        "outputSchema",
+        &format!("the output of {what}"),
+        old,
+        new,
+        changes,
+    );
     compare::item_fields(
         old,
         new,

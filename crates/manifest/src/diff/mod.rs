@@ -90,14 +90,17 @@ pub fn diff(dialect: Dialect, old: &Node, new: &Node) -> Changes {
     if changes.is_empty() {
         // No rule saw it, which must not mean that it did not happen.
         let rule = &rules::OTHER_CHANGE;
-        changes.add(rule, Change {
-            rule: rule.id,
-            pointer: String::new(),
-            message: "the manifest changed in a way that no rule describes".to_owned(),
-            before: Some(old.to_json()),
-            after: Some(new.to_json()),
-            witness: None,
-        });
+        changes.add(
+            rule,
+            Change {
+                rule: rule.id,
+                pointer: String::new(),
+                message: "the manifest changed in a way that no rule describes".to_owned(),
+                before: Some(old.to_json()),
+                after: Some(new.to_json()),
+                witness: None,
+            },
+        );
     }
     redact::secrets(&mut changes);
     changes

@@ -74,10 +74,20 @@ fn commands(old: &Node, new: &Node, changes: &mut Changes) {
         compare::renamed(&rules::COMMAND_RENAMED, "command", before, after, changes);
     }
     for command in &matched.removed {
-        compare::removed(&rules::COMMAND_REMOVED, command, format!("the command {} was removed", text::quoted(command.key)), changes);
+        compare::removed(
+            &rules::COMMAND_REMOVED,
+            command,
+            format!("the command {} was removed", text::quoted(command.key)),
+            changes,
+        );
     }
     for command in &matched.added {
-        compare::added(&rules::COMMAND_ADDED, command, format!("the command {} was added", text::quoted(command.key)), changes);
+        compare::added(
+            &rules::COMMAND_ADDED,
+            command,
+            format!("the command {} was added", text::quoted(command.key)),
+            changes,
+        );
     }
     if matched.reordered {
         compare::reordered("/commands", "the commands", changes);
@@ -95,14 +105,24 @@ fn command_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
         handled.extend(["parameters", "required"]);
         let pointer = format!("{}/parameters", new.pointer);
         let what = format!("the input of {what}");
-        compare::schema_changed(&rules::INPUT_SCHEMA_CHANGED, pointer, &what, &before, &after, changes);
+        compare::schema_changed(
+            &rules::INPUT_SCHEMA_CHANGED,
+            pointer,
+            &what,
+            &before,
+            &after,
+            changes,
+        );
     }
     // Where the contract is the same, a name may still have moved from one list to the other.
     compare::item_fields(
         old,
         new,
         &what,
-        &[field("description", &rules::DESCRIPTION_CHANGED), field("example", &rules::TEXT_CHANGED)],
+        &[
+            field("description", &rules::DESCRIPTION_CHANGED),
+            field("example", &rules::TEXT_CHANGED),
+        ],
         &handled,
         changes,
     );
@@ -135,16 +155,28 @@ fn settings(old: &Node, new: &Node, changes: &mut Changes) {
             let message = format!("the setting {name} was added and must be made");
             compare::added(&rules::SETTING_REQUIRED, setting, message, changes);
         } else {
-            compare::added(&rules::SETTING_ADDED, setting, format!("the setting {name} was added"), changes);
+            compare::added(
+                &rules::SETTING_ADDED,
+                setting,
+                format!("the setting {name} was added"),
+                changes,
+            );
         }
     }
     for (before, after) in &matched.kept {
         setting_pair(before, after, changes);
     }
     let (before, after) = (old.get("config_schema"), new.get("config_schema"));
-    let is_map = |node: Option<&Node>| node.is_some_and(|n| n.as_object().is_some_and(|o| !o.is_empty()));
+    let is_map =
+        |node: Option<&Node>| node.is_some_and(|n| n.as_object().is_some_and(|o| !o.is_empty()));
     if !is_map(before) && !is_map(after) {
-        compare::only_fields(old, new, "the tool", &[field("config_schema", &rules::FIELD_CHANGED)], changes);
+        compare::only_fields(
+            old,
+            new,
+            "the tool",
+            &[field("config_schema", &rules::FIELD_CHANGED)],
+            changes,
+        );
     }
 }
 
@@ -156,8 +188,18 @@ fn setting_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
     let what = format!("the setting {}", text::quoted(new.key));
     let mut handled = vec![];
     let flips = [
-        ("required", &rules::SETTING_REQUIRED, &rules::SETTING_OPTIONAL, ["must be made now", "need not be made any more"]),
-        ("secret", &rules::SECRET_MARKED, &rules::SECRET_UNMARKED, ["is a secret now", "is no longer a secret"]),
+        (
+            "required",
+            &rules::SETTING_REQUIRED,
+            &rules::SETTING_OPTIONAL,
+            ["must be made now", "need not be made any more"],
+        ),
+        (
+            "secret",
+            &rules::SECRET_MARKED,
+            &rules::SECRET_UNMARKED,
+            ["is a secret now", "is no longer a secret"],
+        ),
     ];
     for (key, raised, lowered, words) in flips {
         let on = |item: &Item<'_>| item.node.get(key).and_then(Node::as_bool) == Some(true);
@@ -167,7 +209,14 @@ fn setting_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
         handled.push(key);
         let (rule, verb) = if on(new) { (raised, words[0]) } else { (lowered, words[1]) };
         let pointer = format!("{}/{key}", new.pointer);
-        compare::changed(rule, pointer, format!("{what} {verb}"), on(old).into(), on(new).into(), changes);
+        compare::changed(
+            rule,
+            pointer,
+            format!("{what} {verb}"),
+            on(old).into(),
+            on(new).into(),
+            changes,
+        );
     }
     let table = [
         field_or("required", &rules::FIELD_CHANGED, "false"),
@@ -194,8 +243,16 @@ fn dependencies(old: &Node, new: &Node, changes: &mut Changes) {
     if matched.reordered {
         compare::reordered("/dependencies", "the dependencies", changes);
     }
-    let empty = |root: &Node| root.get("dependencies").and_then(Node::as_array).is_none_or(<[Node]>::is_empty);
+    let empty = |root: &Node| {
+        root.get("dependencies").and_then(Node::as_array).is_none_or(<[Node]>::is_empty)
+    };
     if empty(old) && empty(new) {
-        compare::only_fields(old, new, "the tool", &[field_or("dependencies", &rules::FIELD_CHANGED, "[]")], changes);
+        compare::only_fields(
+            old,
+            new,
+            "the tool",
+            &[field_or("dependencies", &rules::FIELD_CHANGED, "[]")],
+            changes,
+        );
     }
 }

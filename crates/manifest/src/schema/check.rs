@@ -73,47 +73,52 @@ impl<'t> Walk<'_, 't> {
         }
         if let Some(meant) = self.report.suggest(key, keywords::NAMES.iter().copied()) {
             self.report
-                .at_key(&rules::UNKNOWN_KEYWORD, member, format!("{} is not a schema keyword and has no effect", text::quoted(key)))
+                .at_key(
+                    &rules::UNKNOWN_KEYWORD,
+                    member,
+                    format!("{} is not a schema keyword and has no effect", text::quoted(key)),
+                )
                 .help(format!("did you mean `{meant}`?"));
         }
     }
 
     fn keyword(&mut self, member: &'t Member, kind: Kind) {
         let (key, value) = (&*member.key, &member.value);
-        let wanted = match kind {
-            Kind::Any => None,
-            Kind::Schema | Kind::SchemaInPlace => {
-                self.schema(value);
-                None
-            }
-            Kind::SchemaList { .. } => self.schema_list(value),
-            Kind::SchemaMap { .. } | Kind::PatternMap | Kind::Dependencies => {
-                self.schema_map(value, kind)
-            }
-            Kind::Number => value.as_number().is_none().then_some("a number"),
-            Kind::PositiveNumber => {
-                value.as_number().is_none_or(|n| n <= 0.0).then_some("a number above zero")
-            }
-            Kind::Count => value
-                .as_integer()
-                .is_none_or(|n| n < 0)
-                .then_some("a whole number that is not negative"),
-            Kind::Bool => value.as_bool().is_none().then_some("true or false"),
-            Kind::Text => value.as_str().is_none().then_some("a string"),
-            Kind::List => value.as_array().is_none().then_some("an array"),
-            Kind::Names => (!is_names(value)).then_some("an array of different strings"),
-            Kind::NamesMap => (!is_map_of(value, is_names)).then_some("an object of arrays of different strings"),
-            Kind::BoolMap => {
-                (!is_map_of(value, |n| n.as_bool().is_some())).then_some("an object of booleans")
-            }
-            Kind::Type => self.type_keyword(value),
-            Kind::Pattern => self.pattern(value),
-            Kind::Reference | Kind::Anchor | Kind::Id => {
-                self.references = true;
-                value.as_str().is_none().then_some("a string")
-            }
-            Kind::Dialect => self.draft(value),
-        };
+        let wanted =
+            match kind {
+                Kind::Any => None,
+                Kind::Schema | Kind::SchemaInPlace => {
+                    self.schema(value);
+                    None
+                }
+                Kind::SchemaList { .. } => self.schema_list(value),
+                Kind::SchemaMap { .. } | Kind::PatternMap | Kind::Dependencies => {
+                    self.schema_map(value, kind)
+                }
+                Kind::Number => value.as_number().is_none().then_some("a number"),
+                Kind::PositiveNumber => {
+                    value.as_number().is_none_or(|n| n <= 0.0).then_some("a number above zero")
+                }
+                Kind::Count => value
+                    .as_integer()
+                    .is_none_or(|n| n < 0)
+                    .then_some("a whole number that is not negative"),
+                Kind::Bool => value.as_bool().is_none().then_some("true or false"),
+                Kind::Text => value.as_str().is_none().then_some("a string"),
+                Kind::List => value.as_array().is_none().then_some("an array"),
+                Kind::Names => (!is_names(value)).then_some("an array of different strings"),
+                Kind::NamesMap => (!is_map_of(value, is_names))
+                    .then_some("an object of arrays of different strings"),
+                Kind::BoolMap => (!is_map_of(value, |n| n.as_bool().is_some()))
+                    .then_some("an object of booleans"),
+                Kind::Type => self.type_keyword(value),
+                Kind::Pattern => self.pattern(value),
+                Kind::Reference | Kind::Anchor | Kind::Id => {
+                    self.references = true;
+                    value.as_str().is_none().then_some("a string")
+                }
+                Kind::Dialect => self.draft(value),
+            };
         if let Some(wanted) = wanted {
             let message = format!("`{key}` must be {wanted}");
             let boolean = value.as_bool().is_some() && key == "required";
@@ -223,7 +228,10 @@ impl<'t> Walk<'_, 't> {
         let Some(draft) = value.as_str() else { return Some("a string") };
         if draft.trim_end_matches('#') != DRAFT {
             let severity = self.manner.other_draft;
-            let message = format!("{} is not draft 2020-12, by which the schema is judged", text::quoted(draft));
+            let message = format!(
+                "{} is not draft 2020-12, by which the schema is judged",
+                text::quoted(draft)
+            );
             self.report
                 .at(&rules::SCHEMA_DRAFT, value, message)
                 .severity(severity)
@@ -242,7 +250,8 @@ impl<'t> Walk<'_, 't> {
         else {
             return;
         };
-        let elsewhere = ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"];
+        let elsewhere =
+            ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"];
         if elsewhere.iter().any(|keyword| object.get(keyword).is_some()) {
             return;
         }
@@ -251,7 +260,8 @@ impl<'t> Walk<'_, 't> {
                 continue;
             };
             let meant = self.report.suggest(word, properties.members().iter().map(|m| &*m.key));
-            let message = format!("{} is required but not among the properties", text::quoted(word));
+            let message =
+                format!("{} is required but not among the properties", text::quoted(word));
             let finding = self.report.at(&rules::UNDECLARED_REQUIRED, name, message);
             if let Some(meant) = meant {
                 finding.help(format!("did you mean {}?", text::quoted(meant)));
@@ -270,7 +280,11 @@ impl<'t> Walk<'_, 't> {
             _ => None,
         };
         if let Some(why) = misfit {
-            self.report.at(&rules::BAD_DEFAULT, default, format!("the default does not fit its schema: {why}"));
+            self.report.at(
+                &rules::BAD_DEFAULT,
+                default,
+                format!("the default does not fit its schema: {why}"),
+            );
         }
     }
 }
@@ -314,7 +328,11 @@ pub(crate) fn expect_object<'t>(schema: &'t Node, severity: Severity, report: &m
     }
     let place = schema.get("type").unwrap_or(schema);
     report
-        .at(&rules::SCHEMA_NOT_OBJECT, place, "an input is an object, so its schema has `type: object`")
+        .at(
+            &rules::SCHEMA_NOT_OBJECT,
+            place,
+            "an input is an object, so its schema has `type: object`",
+        )
         .severity(severity)
         .help("write type: object");
 }

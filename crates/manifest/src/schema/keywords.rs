@@ -8,9 +8,13 @@ pub(super) enum Kind {
     /// A schema that applies to the same value, not to a part of it.
     SchemaInPlace,
     /// An array of at least one schema; `in_place` ones apply to the same value.
-    SchemaList { in_place: bool },
+    SchemaList {
+        in_place: bool,
+    },
     /// An object whose values are schemas; `in_place` ones apply to the same value.
-    SchemaMap { in_place: bool },
+    SchemaMap {
+        in_place: bool,
+    },
     /// An object whose keys are patterns and whose values are schemas.
     PatternMap,
     /// A number.
@@ -43,12 +47,18 @@ pub(super) fn kind(keyword: &str) -> Option<Kind> {
     use Kind::*;
     Some(match keyword {
         "type" => Type,
-        "description" | "title" | "$comment" | "format" | "contentMediaType" | "contentEncoding" => Text,
+        "description" | "title" | "$comment" | "format" | "contentMediaType"
+        | "contentEncoding" => Text,
         "properties" | "$defs" | "definitions" => SchemaMap { in_place: false },
         "dependentSchemas" => SchemaMap { in_place: true },
         "patternProperties" => PatternMap,
-        "items" | "additionalProperties" | "contains" | "propertyNames" | "unevaluatedItems"
-        | "unevaluatedProperties" | "contentSchema" => Schema,
+        "items"
+        | "additionalProperties"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => Schema,
         "not" | "if" | "then" | "else" => SchemaInPlace,
         "allOf" | "anyOf" | "oneOf" => SchemaList { in_place: true },
         "prefixItems" => SchemaList { in_place: false },
@@ -74,13 +84,49 @@ pub(super) fn kind(keyword: &str) -> Option<Kind> {
 
 /// Lists the keywords a misspelling is compared with.
 pub(super) static NAMES: &[&str] = &[
-    "type", "description", "title", "format", "properties", "$defs", "patternProperties", "items",
-    "additionalProperties", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
-    "allOf", "anyOf", "oneOf", "prefixItems", "required", "dependentRequired", "dependentSchemas",
-    "enum", "examples", "const", "default", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
-    "minProperties", "maxProperties", "minContains", "maxContains", "uniqueItems", "deprecated",
-    "readOnly", "writeOnly", "pattern", "$ref",
+    "type",
+    "description",
+    "title",
+    "format",
+    "properties",
+    "$defs",
+    "patternProperties",
+    "items",
+    "additionalProperties",
+    "contains",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "prefixItems",
+    "required",
+    "dependentRequired",
+    "dependentSchemas",
+    "enum",
+    "examples",
+    "const",
+    "default",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "pattern",
+    "$ref",
 ];
 
 /// Lists the words `type` takes.

@@ -85,7 +85,9 @@ mod tests {
 
     #[test]
     fn a_pattern_judged_good_compiles_within_the_limit() {
-        for pattern in ["^[a-z]{1,500}$", r"^\d{1,100}$", "^(abc|def){0,200}$", r"[\u4e00-\u9fff]{1,200}"] {
+        for pattern in
+            ["^[a-z]{1,500}$", r"^\d{1,100}$", "^(abc|def){0,200}$", r"[\u4e00-\u9fff]{1,200}"]
+        {
             let translated = jsonschema_regex::to_rust_regex(pattern).unwrap();
             if let Verdict::Good = judge(pattern) {
                 assert!(compiles(&translated), "{pattern}");

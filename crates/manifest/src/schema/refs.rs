@@ -24,12 +24,20 @@ pub(super) fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
             Ok(target) => map.edges.entry(address(holder)).or_default().push(target),
             Err(Miss::Outside) => {
                 report
-                    .at(&rules::EXTERNAL_REF, node, format!("{} leads out of the schema", quoted(node)))
+                    .at(
+                        &rules::EXTERNAL_REF,
+                        node,
+                        format!("{} leads out of the schema", quoted(node)),
+                    )
                     .help("copy what it names into `$defs` and refer to `#/$defs/…`");
             }
             Err(Miss::Nothing) => {
                 report
-                    .at(&rules::UNRESOLVED_REF, node, format!("{} names nothing in the schema", quoted(node)))
+                    .at(
+                        &rules::UNRESOLVED_REF,
+                        node,
+                        format!("{} names nothing in the schema", quoted(node)),
+                    )
                     .help("refer to a schema under `$defs`, as `#/$defs/name`");
             }
         }
@@ -86,7 +94,9 @@ impl<'t> Map<'t> {
                     }
                 }
                 Some(Kind::SchemaMap { in_place }) => self.parts(schema, value, in_place, &base),
-                Some(Kind::PatternMap | Kind::Dependencies) => self.parts(schema, value, false, &base),
+                Some(Kind::PatternMap | Kind::Dependencies) => {
+                    self.parts(schema, value, false, &base)
+                }
                 Some(Kind::Anchor) => {
                     if let Some(name) = value.as_str() {
                         self.anchors.insert((base.to_string(), name), schema);

@@ -62,7 +62,9 @@ pub static FORMAT_VERSION: Text = Text {
     rule: &rules::BAD_VERSION,
     test: |s| {
         let parts = s.split('.').count();
-        parts <= 3 && s.split('.').all(|p| !p.is_empty() && p.len() < 10 && p.bytes().all(|b| b.is_ascii_digit()))
+        parts <= 3
+            && s.split('.')
+                .all(|p| !p.is_empty() && p.len() < 10 && p.bytes().all(|b| b.is_ascii_digit()))
     },
     schema: r#"{"type":"string","pattern":"^[0-9]{1,9}(\\.[0-9]{1,9}){0,2}$"}"#,
 };

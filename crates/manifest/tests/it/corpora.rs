@@ -43,14 +43,23 @@ fn json_test_suite_is_accepted_and_refused_as_it_says() {
         }
         if accepted {
             let reference: serde_json::Value =
-                serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).unwrap();
+                serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes))
+                    .unwrap();
             let tree = remit_model::Node::from_json(&reference);
             assert!(reading.accepted().unwrap().same(&tree), "{}", path.display());
         } else {
-            assert!(!reading.diagnostics.is_empty() || !reading.bare_templates.is_empty(), "{}", path.display());
+            assert!(
+                !reading.diagnostics.is_empty() || !reading.bare_templates.is_empty(),
+                "{}",
+                path.display()
+            );
         }
     }
-    println!("JSON test suite: {} files, {} of them refused by SPEC §2", files.len(), REFUSED.len());
+    println!(
+        "JSON test suite: {} files, {} of them refused by SPEC §2",
+        files.len(),
+        REFUSED.len()
+    );
 }
 
 #[test]

@@ -38,37 +38,168 @@ type Edit = (&'static str, fn(&mut Value), Expected);
 
 /// S0's lists and the consent axis of SPEC §3, one edit for each line of them.
 const EDITS: &[Edit] = &[
-    ("tool removed", |m| drop(m["tools"].as_array_mut().unwrap().remove(1)), (&["tool-removed"], &[], &[])),
-    ("schema loses a field", |m| drop(m["tools"][0]["input_schema"]["properties"].as_object_mut().unwrap().remove("p")), (&["input-schema-changed"], &[], &[])),
-    ("schema changes a type", |m| m["tools"][0]["input_schema"]["properties"]["p"]["type"] = json!("integer"), (&["input-schema-changed"], &[], &[])),
-    ("schema requires more", |m| m["tools"][0]["input_schema"]["required"] = json!(["p"]), (&["input-schema-changed"], &[], &[])),
-    ("schema gains a description", |m| m["tools"][0]["input_schema"]["description"] = json!("x"), (&["input-schema-changed"], &[], &[])),
-    ("tool moves to a higher scope", |m| m["tools"][0]["permission_scope"] = json!("shell:run"), (&["sensitivity-raised"], &[], &[])),
-    ("scope is raised under a tool", |m| m["permission_scopes"][0]["sensitivity"] = json!("high"), (&["sensitivity-raised"], &[], &[])),
-    ("unused scope is raised", |m| m["permission_scopes"][3]["sensitivity"] = json!("high"), (&[], &["unused-scope-raised"], &[])),
-    ("scope removed", |m| drop(m["permission_scopes"].as_array_mut().unwrap().remove(3)), (&["scope-removed"], &[], &[])),
-    ("flag withdrawn", |m| m["capability_flags"]["supports_streaming"] = json!(false), (&["flag-withdrawn"], &[], &[])),
-    ("flag left out", |m| drop(m["capability_flags"].as_object_mut().unwrap().remove("supports_streaming")), (&["flag-withdrawn"], &[], &[])),
-    ("tool added under a new scope", |m| {
-        m["tools"].as_array_mut().unwrap().push(json!({"name": "zap", "description_i18n_key": "z", "input_schema": {"type": "object"}, "permission_scope": "zap:zap"}));
-        m["permission_scopes"].as_array_mut().unwrap().push(json!({"id": "zap:zap", "label_i18n_key": "z", "sensitivity": "high"}));
-    }, (&[], &["tool-added", "scope-added"], &[])),
-    ("tool added under a granted scope", |m| m["tools"].as_array_mut().unwrap().push(json!({"name": "zap", "description_i18n_key": "z", "input_schema": {"type": "object"}, "permission_scope": "net:get"})), (&[], &["tool-added-under-known-scope"], &["tool-added-under-known-scope"])),
-    ("medium scope added", |m| m["permission_scopes"].as_array_mut().unwrap().push(json!({"id": "x:y", "label_i18n_key": "q", "sensitivity": "medium"})), (&[], &["scope-added"], &[])),
-    ("low scope added", |m| m["permission_scopes"].as_array_mut().unwrap().push(json!({"id": "x:y", "label_i18n_key": "q", "sensitivity": "low"})), (&[], &["low-scope-added"], &["low-scope-added"])),
-    ("tool text key changed", |m| m["tools"][0]["description_i18n_key"] = json!("t.other"), (&[], &["consent-text-changed"], &["consent-text-changed"])),
-    ("scope text key changed", |m| m["permission_scopes"][0]["label_i18n_key"] = json!("s.other"), (&[], &["consent-text-changed"], &["consent-text-changed"])),
-    ("flag raised", |m| m["capability_flags"]["supports_voice"] = json!(true), (&[], &["flag-raised"], &[])),
-    ("agent version changed", |m| m["agent_version"] = json!("2.0.0"), (&[], &["version-changed"], &[])),
-    ("timeout changed", |m| m["tools"][1]["timeout_ms"] = json!(6000), (&[], &["timeout-changed"], &[])),
-    ("default timeout written out", |m| m["tools"][0]["timeout_ms"] = json!(10000), (&[], &["default-written"], &[])),
-    ("sensitivity lowered", |m| m["permission_scopes"][0]["sensitivity"] = json!("low"), (&[], &["sensitivity-lowered"], &["sensitivity-lowered"])),
-    ("tool moves to an equal scope", |m| m["tools"][0]["permission_scope"] = json!("net:get"), (&[], &["tool-repointed"], &["tool-repointed"])),
-    ("tool moves to a lower scope", |m| m["tools"][0]["permission_scope"] = json!("notification:send"), (&[], &["tool-repointed", "sensitivity-lowered"], &["tool-repointed", "sensitivity-lowered"])),
-    ("tool renamed", |m| m["tools"][0]["name"] = json!("read_text_file"), (&["tool-renamed"], &[], &["tool-renamed"])),
-    ("scope renamed", |m| m["permission_scopes"][3]["id"] = json!("net:fetch"), (&["scope-renamed"], &[], &["scope-renamed"])),
-    ("tools in another order", |m| m["tools"].as_array_mut().unwrap().reverse(), (&[], &["order-changed"], &[])),
-    ("scopes in another order", |m| m["permission_scopes"].as_array_mut().unwrap().swap(0, 1), (&[], &["order-changed"], &[])),
+    (
+        "tool removed",
+        |m| drop(m["tools"].as_array_mut().unwrap().remove(1)),
+        (&["tool-removed"], &[], &[]),
+    ),
+    (
+        "schema loses a field",
+        |m| drop(m["tools"][0]["input_schema"]["properties"].as_object_mut().unwrap().remove("p")),
+        (&["input-schema-changed"], &[], &[]),
+    ),
+    (
+        "schema changes a type",
+        |m| m["tools"][0]["input_schema"]["properties"]["p"]["type"] = json!("integer"),
+        (&["input-schema-changed"], &[], &[]),
+    ),
+    (
+        "schema requires more",
+        |m| m["tools"][0]["input_schema"]["required"] = json!(["p"]),
+        (&["input-schema-changed"], &[], &[]),
+    ),
+    (
+        "schema gains a description",
+        |m| m["tools"][0]["input_schema"]["description"] = json!("x"),
+        (&["input-schema-changed"], &[], &[]),
+    ),
+    (
+        "tool moves to a higher scope",
+        |m| m["tools"][0]["permission_scope"] = json!("shell:run"),
+        (&["sensitivity-raised"], &[], &[]),
+    ),
+    (
+        "scope is raised under a tool",
+        |m| m["permission_scopes"][0]["sensitivity"] = json!("high"),
+        (&["sensitivity-raised"], &[], &[]),
+    ),
+    (
+        "unused scope is raised",
+        |m| m["permission_scopes"][3]["sensitivity"] = json!("high"),
+        (&[], &["unused-scope-raised"], &[]),
+    ),
+    (
+        "scope removed",
+        |m| drop(m["permission_scopes"].as_array_mut().unwrap().remove(3)),
+        (&["scope-removed"], &[], &[]),
+    ),
+    (
+        "flag withdrawn",
+        |m| m["capability_flags"]["supports_streaming"] = json!(false),
+        (&["flag-withdrawn"], &[], &[]),
+    ),
+    (
+        "flag left out",
+        |m| drop(m["capability_flags"].as_object_mut().unwrap().remove("supports_streaming")),
+        (&["flag-withdrawn"], &[], &[]),
+    ),
+    (
+        "tool added under a new scope",
+        |m| {
+            m["tools"].as_array_mut().unwrap().push(json!({"name": "zap", "description_i18n_key": "z", "input_schema": {"type": "object"}, "permission_scope": "zap:zap"}));
+            m["permission_scopes"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"id": "zap:zap", "label_i18n_key": "z", "sensitivity": "high"}));
+        },
+        (&[], &["tool-added", "scope-added"], &[]),
+    ),
+    (
+        "tool added under a granted scope",
+        |m| {
+            m["tools"].as_array_mut().unwrap().push(json!({"name": "zap", "description_i18n_key": "z", "input_schema": {"type": "object"}, "permission_scope": "net:get"}))
+        },
+        (&[], &["tool-added-under-known-scope"], &["tool-added-under-known-scope"]),
+    ),
+    (
+        "medium scope added",
+        |m| {
+            m["permission_scopes"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"id": "x:y", "label_i18n_key": "q", "sensitivity": "medium"}))
+        },
+        (&[], &["scope-added"], &[]),
+    ),
+    (
+        "low scope added",
+        |m| {
+            m["permission_scopes"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"id": "x:y", "label_i18n_key": "q", "sensitivity": "low"}))
+        },
+        (&[], &["low-scope-added"], &["low-scope-added"]),
+    ),
+    (
+        "tool text key changed",
+        |m| m["tools"][0]["description_i18n_key"] = json!("t.other"),
+        (&[], &["consent-text-changed"], &["consent-text-changed"]),
+    ),
+    (
+        "scope text key changed",
+        |m| m["permission_scopes"][0]["label_i18n_key"] = json!("s.other"),
+        (&[], &["consent-text-changed"], &["consent-text-changed"]),
+    ),
+    (
+        "flag raised",
+        |m| m["capability_flags"]["supports_voice"] = json!(true),
+        (&[], &["flag-raised"], &[]),
+    ),
+    (
+        "agent version changed",
+        |m| m["agent_version"] = json!("2.0.0"),
+        (&[], &["version-changed"], &[]),
+    ),
+    (
+        "timeout changed",
+        |m| m["tools"][1]["timeout_ms"] = json!(6000),
+        (&[], &["timeout-changed"], &[]),
+    ),
+    (
+        "default timeout written out",
+        |m| m["tools"][0]["timeout_ms"] = json!(10000),
+        (&[], &["default-written"], &[]),
+    ),
+    (
+        "sensitivity lowered",
+        |m| m["permission_scopes"][0]["sensitivity"] = json!("low"),
+        (&[], &["sensitivity-lowered"], &["sensitivity-lowered"]),
+    ),
+    (
+        "tool moves to an equal scope",
+        |m| m["tools"][0]["permission_scope"] = json!("net:get"),
+        (&[], &["tool-repointed"], &["tool-repointed"]),
+    ),
+    (
+        "tool moves to a lower scope",
+        |m| m["tools"][0]["permission_scope"] = json!("notification:send"),
+        (
+            &[],
+            &["tool-repointed", "sensitivity-lowered"],
+            &["tool-repointed", "sensitivity-lowered"],
+        ),
+    ),
+    (
+        "tool renamed",
+        |m| m["tools"][0]["name"] = json!("read_text_file"),
+        (&["tool-renamed"], &[], &["tool-renamed"]),
+    ),
+    (
+        "scope renamed",
+        |m| m["permission_scopes"][3]["id"] = json!("net:fetch"),
+        (&["scope-renamed"], &[], &["scope-renamed"]),
+    ),
+    (
+        "tools in another order",
+        |m| m["tools"].as_array_mut().unwrap().reverse(),
+        (&[], &["order-changed"], &[]),
+    ),
+    (
+        "scopes in another order",
+        |m| m["permission_scopes"].as_array_mut().unwrap().swap(0, 1),
+        (&[], &["order-changed"], &[]),
+    ),
 ];
 
 #[test]
@@ -131,9 +262,12 @@ proptest! {
 /// Edits of one tool's or one scope's identity change what the others are about.
 fn conflicts(a: &str, b: &str) -> bool {
     let structural = |name: &str| {
-        ["removed", "renamed", "moves", "order", "lowered", "raised", "scope", "text key", "schema", "timeout"]
-            .iter()
-            .any(|word| name.contains(word))
+        [
+            "removed", "renamed", "moves", "order", "lowered", "raised", "scope", "text key",
+            "schema", "timeout",
+        ]
+        .iter()
+        .any(|word| name.contains(word))
     };
     structural(a) && structural(b)
 }

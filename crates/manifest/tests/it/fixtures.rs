@@ -59,7 +59,12 @@ fn diagnostics(checked: &Checked) -> String {
     for d in &checked.diagnostics {
         let pointer = if d.pointer.is_empty() { "/" } else { &d.pointer };
         let severity = d.severity.as_str();
-        writeln!(text, "{}:{} {severity} {} {pointer} {}", d.position.line, d.position.column, d.rule, d.message).unwrap();
+        writeln!(
+            text,
+            "{}:{} {severity} {} {pointer} {}",
+            d.position.line, d.position.column, d.rule, d.message
+        )
+        .unwrap();
         if let Some(help) = &d.help {
             writeln!(text, "    help: {help}").unwrap();
         }
@@ -102,7 +107,12 @@ fn judge(case: &Path, kind: &str, dialect: Option<Dialect>, failures: &mut Vec<S
             return;
         };
         let dialect = dialect.unwrap();
-        assert_eq!((old.dialect, new.dialect), (Some(dialect), Some(dialect)), "{}", case.display());
+        assert_eq!(
+            (old.dialect, new.dialect),
+            (Some(dialect), Some(dialect)),
+            "{}",
+            case.display()
+        );
         let changes = diff::diff(dialect, before, after);
         golden(case, "diff.json", Some(pretty(&changes)), failures);
         return;
@@ -110,7 +120,11 @@ fn judge(case: &Path, kind: &str, dialect: Option<Dialect>, failures: &mut Vec<S
     let checked = load(&file(case, "input"), strict);
     let said = Some(diagnostics(&checked)).filter(|text| !text.is_empty());
     if checked.ok() != (kind == "valid") {
-        failures.push(format!("{} is not {kind}:\n{}", case.display(), said.clone().unwrap_or_default()));
+        failures.push(format!(
+            "{} is not {kind}:\n{}",
+            case.display(),
+            said.clone().unwrap_or_default()
+        ));
     }
     if dialect.is_some() && checked.dialect != dialect {
         failures.push(format!("{} was taken for {:?}", case.display(), checked.dialect));
@@ -140,15 +154,28 @@ fn every_case_gives_its_golden_files() {
     }
     println!("{cases} cases");
     assert!(cases > 100, "only {cases} cases found");
-    assert!(failures.is_empty(), "{} of {cases} cases differ:\n\n{}", failures.len(), failures.join("\n\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {cases} cases differ:\n\n{}",
+        failures.len(),
+        failures.join("\n\n")
+    );
 }
 
 #[test]
 fn every_rule_stands_in_a_golden_file_or_is_proved_elsewhere() {
     // These need files, several files, or sizes that do not belong in a repository.
     const ELSEWHERE: [&str; 10] = [
-        "io-error", "document-too-large", "too-many-values", "too-many-problems", "manifest-too-large",
-        "manifest-large", "name-clash", "missing-dependency", "disabled-dependency", "unknown-dialect",
+        "io-error",
+        "document-too-large",
+        "too-many-values",
+        "too-many-problems",
+        "manifest-too-large",
+        "manifest-large",
+        "name-clash",
+        "missing-dependency",
+        "disabled-dependency",
+        "unknown-dialect",
     ];
     let mut seen = String::new();
     for folder in entries(&root()) {

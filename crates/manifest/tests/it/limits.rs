@@ -75,7 +75,13 @@ fn aliases_end_at_a_thousand_values() {
     let anchored = |values: usize| format!("a: &a [{}]\n", vec!["1"; values - 1].join(","));
     assert!(yaml(&anchored(1000)).accepted().is_some());
     assert_eq!(rules(&yaml(&anchored(1001))), ["yaml-alias"]);
-    let deep = format!("a: &a {}1{}\nb: {}*a{}\n", "[".repeat(40), "]".repeat(40), "[".repeat(40), "]".repeat(40));
+    let deep = format!(
+        "a: &a {}1{}\nb: {}*a{}\n",
+        "[".repeat(40),
+        "]".repeat(40),
+        "[".repeat(40),
+        "]".repeat(40)
+    );
     assert_eq!(rules(&yaml(&deep)), ["nesting-too-deep"]);
 }
 
@@ -85,7 +91,10 @@ fn documents_end_at_their_size() {
     assert!(json(&string(1 << 20)).accepted().is_some());
     let over = json(&string((1 << 20) + 1));
     assert_eq!(rules(&over), ["document-too-large"]);
-    assert_eq!((over.diagnostics[0].position.line, over.diagnostics[0].position.column), (1, (1 << 20) + 1));
+    assert_eq!(
+        (over.diagnostics[0].position.line, over.diagnostics[0].position.column),
+        (1, (1 << 20) + 1)
+    );
     assert!(yaml(&string(1 << 19)).accepted().is_some());
     assert_eq!(rules(&yaml(&string((1 << 19) + 1))), ["document-too-large"]);
     let many = |values: usize| format!("[{}]", vec!["1"; values - 1].join(","));
@@ -136,7 +145,9 @@ fn the_canonical_form_counts_even_where_the_source_is_shorter() {
     );
     assert!(yaml.len() > 131_072 || has(&check(&yaml), "manifest-too-large"));
     let flow: String = (0..11_000).map(|i| format!("a{i}: ,")).collect();
-    let yaml = format!("schema_version: \"1.0\"\nagent_version: 1.0.0\ntools: [{{name: t, input_schema: {{default: {{{flow}}}}}}}]\npermission_scopes: []\n");
+    let yaml = format!(
+        "schema_version: \"1.0\"\nagent_version: 1.0.0\ntools: [{{name: t, input_schema: {{default: {{{flow}}}}}}}]\npermission_scopes: []\n"
+    );
     assert!(yaml.len() < 131_072);
     assert!(has(&check(&yaml), "manifest-too-large"));
 }
@@ -194,7 +205,11 @@ fn names_clash_within_a_directory_after_folding_and_both_files_are_named() {
     ]);
     assert_eq!(
         found,
-        [("b.yaml".into(), "name-clash /name the name `File-Operator` clashes with `file_operator` in a.yaml".into())]
+        [(
+            "b.yaml".into(),
+            "name-clash /name the name `File-Operator` clashes with `file_operator` in a.yaml"
+                .into()
+        )]
     );
 }
 
@@ -207,7 +222,9 @@ fn dependencies_must_exist_be_enabled_and_not_go_in_circles() {
         ("d.yaml", "x", tool("off", "enabled: false\ndependencies: [alpha]")),
         ("e.yaml", "x", tool("fine", "dependencies: [alpha]")),
     ]);
-    let of = |file: &str| found.iter().filter(|(f, _)| f == file).map(|(_, m)| m.as_str()).collect::<Vec<_>>();
+    let of = |file: &str| {
+        found.iter().filter(|(f, _)| f == file).map(|(_, m)| m.as_str()).collect::<Vec<_>>()
+    };
     assert!(of("a.yaml")[0].starts_with("cyclic-dependency /dependencies/0"));
     assert!(of("b.yaml")[0].starts_with("cyclic-dependency"));
     let gamma = of("c.yaml");
@@ -220,13 +237,25 @@ fn dependencies_must_exist_be_enabled_and_not_go_in_circles() {
         ("a.yaml", "x", tool("alpha", "dependencies: [off]")),
         ("b.yaml", "x", tool("off", "enabled: false")),
     ]);
-    assert_eq!(found, [("a.yaml".into(), "disabled-dependency /dependencies/0 the tool `off` is disabled in b.yaml".into())]);
+    assert_eq!(
+        found,
+        [(
+            "a.yaml".into(),
+            "disabled-dependency /dependencies/0 the tool `off` is disabled in b.yaml".into()
+        )]
+    );
 }
 
 #[test]
 fn a_long_chain_of_dependencies_needs_no_stack() {
     let files: Vec<_> = (0..5_000)
-        .map(|i| ("f.yaml", "x", tool(&format!("t{i}"), &format!("dependencies: [t{}]", (i + 1) % 5_000))))
+        .map(|i| {
+            (
+                "f.yaml",
+                "x",
+                tool(&format!("t{i}"), &format!("dependencies: [t{}]", (i + 1) % 5_000)),
+            )
+        })
         .collect();
     let found = together(&files);
     assert_eq!(found.len(), 5_000);

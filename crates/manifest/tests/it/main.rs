@@ -2,6 +2,7 @@
 
 mod corpora;
 mod differences;
+mod documentation;
 mod fixtures;
 mod limits;
 mod syntax;

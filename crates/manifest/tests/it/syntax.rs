@@ -55,10 +55,9 @@ fn what_the_checker_finds_fine_the_schema_finds_fine() {
             less.as_object_mut().unwrap().remove(key);
             let options = Options { dialect: Some(dialect), ..Options::default() };
             let checked = compile::check(less.to_string().as_bytes(), options);
-            let missing = checked
-                .diagnostics
-                .iter()
-                .any(|d| d.rule == "missing-field" && d.pointer.is_empty() && d.severity == Severity::Error);
+            let missing = checked.diagnostics.iter().any(|d| {
+                d.rule == "missing-field" && d.pointer.is_empty() && d.severity == Severity::Error
+            });
             assert_eq!(missing, !validator.is_valid(&less), "{} without {key}", dialect.as_str());
         }
     }

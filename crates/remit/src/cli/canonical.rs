@@ -8,7 +8,9 @@ use super::{Exit, Output, load};
 ///
 /// Nothing else is written, not even a final newline: the bytes are what `remit hash` hashes.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit canonical manifest.json\n  remit canonical tool.yaml | sha256sum\n  curl -s $URL | remit canonical -")]
+#[command(
+    after_help = "Examples:\n  remit canonical manifest.json\n  remit canonical tool.yaml | sha256sum\n  curl -s $URL | remit canonical -"
+)]
 pub(super) struct Arguments {
     /// The document; `-` is standard input
     #[arg(value_name = "FILE")]

@@ -20,7 +20,9 @@ use crate::render::{self, CheckedFile};
 /// A directory is walked; files in it that are not manifests are passed over. The dialect is told
 /// from the content unless it is named.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit check                        # the manifests in this directory\n  remit check tools/ agent.json\n  remit check --strict --notes .kiro/agents\n  remit check --format sarif . > remit.sarif\n  cat tool.yaml | remit check -\n\nExit codes: 0 no errors, 1 errors, 2 something could not be read.")]
+#[command(
+    after_help = "Examples:\n  remit check                        # the manifests in this directory\n  remit check tools/ agent.json\n  remit check --strict --notes .kiro/agents\n  remit check --format sarif . > remit.sarif\n  cat tool.yaml | remit check -\n\nExit codes: 0 no errors, 1 errors, 2 something could not be read."
+)]
 pub(super) struct Arguments {
     /// Files or directories; `-` is standard input
     #[arg(value_name = "PATH", default_value = ".")]
@@ -93,7 +95,10 @@ fn nothing_found(arguments: &Arguments, passed_over: usize, output: &mut Output)
     output.error(&format!("there are no manifests in {}", paths.join(", ")));
     let seen = match passed_over {
         0 => "manifests are .json, .yaml and .yml files".to_owned(),
-        n => format!("{} looked at; name a file or its --dialect to see why it is not one", render::human::plural(n, "file")),
+        n => format!(
+            "{} looked at; name a file or its --dialect to see why it is not one",
+            render::human::plural(n, "file")
+        ),
     };
     output.help(&seen);
     output.help("`remit new tool` writes one to start from");
@@ -136,7 +141,9 @@ fn check_all(found: &[Found], options: Options, keep_sources: bool) -> Vec<Optio
         let mut done = Vec::new();
         loop {
             let start = next.fetch_add(CHUNK, Ordering::Relaxed);
-            let Some(chunk) = found.get(start..found.len().min(start + CHUNK)).filter(|c| !c.is_empty()) else {
+            let Some(chunk) =
+                found.get(start..found.len().min(start + CHUNK)).filter(|c| !c.is_empty())
+            else {
                 return done;
             };
             for (i, file) in chunk.iter().enumerate() {
@@ -185,8 +192,13 @@ fn check_one(found: &Found, options: Options, keep_source: bool) -> Option<Outco
             return Some(Outcome::unreadable(&Unreadable { path: found.path.clone(), reason }));
         }
     };
-    let checked = compile::check(&bytes, Options { format: files::format_of(&found.path), ..options });
-    if !found.named && options.dialect.is_none() && checked.dialect.is_none() && !concerns_us(&checked, &bytes) {
+    let checked =
+        compile::check(&bytes, Options { format: files::format_of(&found.path), ..options });
+    if !found.named
+        && options.dialect.is_none()
+        && checked.dialect.is_none()
+        && !concerns_us(&checked, &bytes)
+    {
         return None;
     }
     let facts = Facts::of(&checked);
@@ -203,7 +215,9 @@ fn concerns_us(checked: &compile::Checked, bytes: &[u8]) -> bool {
     let unreadable = checked.reading.root.is_none();
     unreadable
         && match std::str::from_utf8(bytes) {
-            Ok(text) => text.trim().is_empty() || text.contains('\0') || detect::mentions_a_manifest(text),
+            Ok(text) => {
+                text.trim().is_empty() || text.contains('\0') || detect::mentions_a_manifest(text)
+            }
             Err(_) => true,
         }
 }
@@ -271,7 +285,8 @@ fn restore_sources(files: &mut [CheckedFile], notes: bool) {
         if shown && file.source.is_none() && file.dialect.is_some() {
             let path = Path::new(&file.path);
             if let Ok(bytes) = files::read(path, Limits::MANIFEST.most_bytes()) {
-                file.source = Some(read::read(&bytes, files::format_of(path), &Limits::MANIFEST).source);
+                file.source =
+                    Some(read::read(&bytes, files::format_of(path), &Limits::MANIFEST).source);
             }
         }
     }

@@ -6,7 +6,9 @@ use super::{Exit, Output};
 
 /// Print completions for a shell
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit completions bash > ~/.local/share/bash-completion/completions/remit\n  remit completions zsh > \"${fpath[1]}/_remit\"\n  remit completions fish > ~/.config/fish/completions/remit.fish")]
+#[command(
+    after_help = "Examples:\n  remit completions bash > ~/.local/share/bash-completion/completions/remit\n  remit completions zsh > \"${fpath[1]}/_remit\"\n  remit completions fish > ~/.config/fish/completions/remit.fish"
+)]
 pub(super) struct Arguments {
     /// Which shell
     #[arg(value_enum)]

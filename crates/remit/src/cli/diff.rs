@@ -15,7 +15,9 @@ use crate::render;
 ///
 /// For a changed schema it shows an example input that one version accepts and the other refuses.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit diff old.json new.json\n  remit diff <(git show HEAD:tool.yaml) tool.yaml\n  remit diff --format markdown pinned.json tools-list.json >> $GITHUB_STEP_SUMMARY\n\nExit codes: 0 nothing breaks, 1 there are breaking changes, 2 the files cannot be compared.")]
+#[command(
+    after_help = "Examples:\n  remit diff old.json new.json\n  remit diff <(git show HEAD:tool.yaml) tool.yaml\n  remit diff --format markdown pinned.json tools-list.json >> $GITHUB_STEP_SUMMARY\n\nExit codes: 0 nothing breaks, 1 there are breaking changes, 2 the files cannot be compared."
+)]
 pub(super) struct Arguments {
     /// The version before; `-` is standard input
     old: PathBuf,
@@ -74,7 +76,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     };
     match arguments.format {
         Format::Human => output.human = render::diff::human(&compared),
-        Format::Json => render::json::diff(new_dialect, &from_hash, &to_hash, &changes, &mut output.out),
+        Format::Json => {
+            render::json::diff(new_dialect, &from_hash, &to_hash, &changes, &mut output.out)
+        }
         Format::Markdown => output.out = render::diff::markdown(&compared).into_bytes(),
     }
     if changes.breaking.is_empty() { Exit::Fine } else { Exit::Bad }
@@ -82,12 +86,17 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
 
 /// Reads one version. A version that breaks rules is still compared, with a word about it; one
 /// that cannot be read, or is in no dialect, cannot be.
-fn version(path: &Path, wanted: Option<Dialect>, output: &mut Output) -> Option<(Checked, Dialect)> {
+fn version(
+    path: &Path,
+    wanted: Option<Dialect>,
+    output: &mut Output,
+) -> Option<(Checked, Dialect)> {
     let bytes = load::bytes(path, Limits::MANIFEST.most_bytes(), output).ok()?;
     let options = Options { dialect: wanted, format: files::format_of(path), strict: false };
     let checked = compile::check(&bytes, options);
     let name = path.display().to_string();
-    let dialect = checked.dialect.filter(|_| checked.tree().is_some_and(|t| t.as_object().is_some()));
+    let dialect =
+        checked.dialect.filter(|_| checked.tree().is_some_and(|t| t.as_object().is_some()));
     let Some(dialect) = dialect else {
         for found in checked.diagnostics.iter().filter(|d| d.severity == Severity::Error) {
             output.err.push_str(&render::human::diagnostic(&name, &checked.reading.source, found));
@@ -97,7 +106,10 @@ fn version(path: &Path, wanted: Option<Dialect>, output: &mut Output) -> Option<
     };
     let errors = checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     if errors > 0 {
-        output.warning(&format!("{name} has {}; `remit check {name}` shows them", render::human::plural(errors, "error")));
+        output.warning(&format!(
+            "{name} has {}; `remit check {name}` shows them",
+            render::human::plural(errors, "error")
+        ));
     }
     Some((checked, dialect))
 }

@@ -38,13 +38,24 @@ struct Finding {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    let findings = [version(), canonical_form(), dialects(), differences(), cores(), program("python3"), program("node")];
+    let findings = [
+        version(),
+        canonical_form(),
+        dialects(),
+        differences(),
+        cores(),
+        program("python3"),
+        program("node"),
+    ];
     let ok = findings.iter().all(|f| f.ok);
     match arguments.format {
-        Format::Json => render::json::pretty(&json!({"ok": ok, "findings": findings}), &mut output.out),
+        Format::Json => {
+            render::json::pretty(&json!({"ok": ok, "findings": findings}), &mut output.out)
+        }
         Format::Human => {
             for finding in &findings {
-                let mark = if finding.ok { "\u{1b}[32m✓\u{1b}[0m" } else { "\u{1b}[91m✗\u{1b}[0m" };
+                let mark =
+                    if finding.ok { "\u{1b}[32m✓\u{1b}[0m" } else { "\u{1b}[91m✗\u{1b}[0m" };
                 output.human.push_str(&format!("{mark} {:<12} {}\n", finding.name, finding.detail));
             }
         }
@@ -53,7 +64,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
 }
 
 fn version() -> Finding {
-    let detail = format!("remit {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+    let detail = format!(
+        "remit {} on {} {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
     Finding { name: "version", ok: true, detail }
 }
 
@@ -62,7 +78,11 @@ fn canonical_form() -> Finding {
     let value = json!({"\u{fb33}": 1e21, "\u{1f600}": -0.0, "a": [0.000_001, 1e-7, "\u{1f}\n"]});
     let text = canonical::canonical(&remit_model::Node::from_json(&value));
     let ok = text == "{\"a\":[0.000001,1e-7,\"\\u001f\\n\"],\"\u{1f600}\":0,\"\u{fb33}\":1e+21}";
-    let detail = if ok { "RFC 8785 form and SHA-256 are right" } else { "the canonical form is wrong on this machine" };
+    let detail = if ok {
+        "RFC 8785 form and SHA-256 are right"
+    } else {
+        "the canonical form is wrong on this machine"
+    };
     Finding { name: "canonical", ok, detail: detail.to_owned() }
 }
 
@@ -79,7 +99,11 @@ fn dialects() -> Finding {
         .map(Dialect::as_str)
         .collect();
     let ok = bad.is_empty();
-    let detail = if ok { "all dialects read, check and lower".to_owned() } else { format!("{} does not check", bad.join(", ")) };
+    let detail = if ok {
+        "all dialects read, check and lower".to_owned()
+    } else {
+        format!("{} does not check", bad.join(", "))
+    };
     Finding { name: "dialects", ok, detail }
 }
 
@@ -87,21 +111,35 @@ fn dialects() -> Finding {
 fn differences() -> Finding {
     let schema = |least: u32| json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": least}}});
     let found = witness::find(&schema(0), &schema(5));
-    let same = diff::diff(Dialect::Tool, &remit_model::Node::from_json(&schema(0)), &remit_model::Node::from_json(&schema(0)));
+    let same = diff::diff(
+        Dialect::Tool,
+        &remit_model::Node::from_json(&schema(0)),
+        &remit_model::Node::from_json(&schema(0)),
+    );
     let ok = found.is_some() && same.is_empty();
-    let detail = if ok { "changes are found, with examples" } else { "no example was found for a changed schema" };
+    let detail = if ok {
+        "changes are found, with examples"
+    } else {
+        "no example was found for a changed schema"
+    };
     Finding { name: "diff", ok, detail: detail.to_owned() }
 }
 
 fn cores() -> Finding {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Finding { name: "cores", ok: true, detail: format!("{cores} used by `remit check` on directories") }
+    Finding {
+        name: "cores",
+        ok: true,
+        detail: format!("{cores} used by `remit check` on directories"),
+    }
 }
 
 /// Looks for an interpreter that tools may need.
 fn program(name: &'static str) -> Finding {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|path: &PathBuf| path.is_file());
+    let found = std::env::split_paths(&paths)
+        .map(|dir| dir.join(name))
+        .find(|path: &PathBuf| path.is_file());
     let detail = found.map_or_else(
         || "not found; tools with this runtime will not run".to_owned(),
         |path| remit_model::text::visible(&path.display().to_string()).into_owned(),

@@ -8,7 +8,9 @@ use super::{Exit, Output, load};
 ///
 /// Two documents have the same hash when they hold the same JSON value, however it is written.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit hash manifest.json\n  remit hash tool.yaml\n  echo '{\"b\":1, \"a\":2}' | remit hash -")]
+#[command(
+    after_help = "Examples:\n  remit hash manifest.json\n  remit hash tool.yaml\n  echo '{\"b\":1, \"a\":2}' | remit hash -"
+)]
 pub(super) struct Arguments {
     /// The document; `-` is standard input
     #[arg(value_name = "FILE")]

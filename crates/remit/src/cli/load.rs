@@ -13,7 +13,9 @@ pub(super) fn document(path: &Path, output: &mut Output) -> Result<Reading, Exit
     let bytes = bytes(path, Limits::DOCUMENT.most_bytes(), output)?;
     let reading = read::read(&bytes, files::format_of(path), &Limits::DOCUMENT);
     if reading.accepted().is_some() {
-        let agent = || reading.root.as_ref().and_then(remit_manifest::detect::detect) == Some(Dialect::Agent);
+        let agent = || {
+            reading.root.as_ref().and_then(remit_manifest::detect::detect) == Some(Dialect::Agent)
+        };
         if reading.bare_templates.is_empty() || agent() {
             return Ok(reading);
         }
@@ -22,7 +24,11 @@ pub(super) fn document(path: &Path, output: &mut Output) -> Result<Reading, Exit
         return Err(Exit::Bad);
     }
     for diagnostic in reading.diagnostics.iter().filter(|d| d.severity == Severity::Error) {
-        output.err.push_str(&render::human::diagnostic(&path.display().to_string(), &reading.source, diagnostic));
+        output.err.push_str(&render::human::diagnostic(
+            &path.display().to_string(),
+            &reading.source,
+            diagnostic,
+        ));
     }
     Err(Exit::Bad)
 }

@@ -13,7 +13,9 @@ use crate::{files, render};
 ///
 /// An existing file is never touched.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit new tool weather          # writes weather.yaml\n  remit new agent reviewer --json # writes reviewer.json, without comments\n  remit new capability -o -       # prints it")]
+#[command(
+    after_help = "Examples:\n  remit new tool weather          # writes weather.yaml\n  remit new agent reviewer --json # writes reviewer.json, without comments\n  remit new capability -o -       # prints it"
+)]
 pub(super) struct Arguments {
     /// Which kind of manifest
     #[arg(value_enum)]
@@ -31,7 +33,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     let dialect = Dialect::from(arguments.dialect);
     let Some(scaffold) = dialect::scaffold(dialect) else {
-        output.error("a tools/list result is what an MCP server answers; there is nothing to write");
+        output
+            .error("a tools/list result is what an MCP server answers; there is nothing to write");
         return Exit::Failed;
     };
     let placeholder = dialect::scaffold_name(dialect);
@@ -53,7 +56,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
         text = render::json::tree(tree);
     }
     let ending = if arguments.json { "json" } else { "yaml" };
-    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{wanted}.{ending}")));
+    let path =
+        arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{wanted}.{ending}")));
     if path.as_os_str() == "-" {
         output.out = text.into_bytes();
         return Exit::Fine;
@@ -70,7 +74,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
 /// The name becomes part of a file name and of the manifest, so it is held to the stricter of both.
 fn is_good_name(dialect: Dialect, wanted: &str) -> bool {
     match dialect {
-        Dialect::Agent => wanted.len() <= 64 && name::is_identifier(wanted) && !wanted.contains('_'),
+        Dialect::Agent => {
+            wanted.len() <= 64 && name::is_identifier(wanted) && !wanted.contains('_')
+        }
         Dialect::Skill => {
             name::is_identifier(wanted.split('.').next().unwrap_or_default())
                 && wanted.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))

@@ -10,7 +10,9 @@ use crate::render;
 /// An editor that knows the schema completes fields and marks mistakes while you type. Remit knows
 /// more rules than a schema can say, so run `remit check` as well.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  remit schema tool > tool.schema.json\n  # then, as the first line of a YAML manifest:\n  # yaml-language-server: $schema=./tool.schema.json")]
+#[command(
+    after_help = "Examples:\n  remit schema tool > tool.schema.json\n  # then, as the first line of a YAML manifest:\n  # yaml-language-server: $schema=./tool.schema.json"
+)]
 pub(super) struct Arguments {
     /// Which dialect
     #[arg(value_enum)]

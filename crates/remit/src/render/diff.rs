@@ -29,10 +29,17 @@ pub(crate) struct Compared<'a> {
 pub(crate) fn human(compared: &Compared<'_>) -> String {
     let Compared { dialect, old, new, from_hash, to_hash, changes } = compared;
     let mut out = String::new();
-    let _ = writeln!(out, "{BOLD}{} → {}{PLAIN} ({})", text::visible(old), text::visible(new), dialect.as_str());
+    let _ = writeln!(
+        out,
+        "{BOLD}{} → {}{PLAIN} ({})",
+        text::visible(old),
+        text::visible(new),
+        dialect.as_str()
+    );
     let _ = writeln!(out, "{DIM}{from_hash}\n{to_hash}{PLAIN}\n");
     if changes.is_empty() {
-        let same = if from_hash == to_hash { "nothing changed" } else { "nothing changed that matters" };
+        let same =
+            if from_hash == to_hash { "nothing changed" } else { "nothing changed that matters" };
         let _ = writeln!(out, "{GREEN}{same}{PLAIN}");
         return out;
     }
@@ -66,7 +73,12 @@ fn section(out: &mut String, colour: &str, title: &str, meaning: &str, changes: 
         } else if let (Some(before), Some(after)) = (&change.before, &change.after)
             && !change.message.contains(" from ")
         {
-            let _ = writeln!(out, "    {RED}- {}{PLAIN}\n    {GREEN}+ {}{PLAIN}", short(before), short(after));
+            let _ = writeln!(
+                out,
+                "    {RED}- {}{PLAIN}\n    {GREEN}+ {}{PLAIN}",
+                short(before),
+                short(after)
+            );
         }
     }
     out.push('\n');
@@ -92,16 +104,26 @@ pub(crate) fn markdown(compared: &Compared<'_>) -> String {
         out.push_str("Nothing changed.\n");
         return out;
     }
-    for (title, list) in
-        [("Breaking", &changes.breaking), ("Consent", &changes.consent), ("Non-breaking", &changes.non_breaking)]
-    {
+    for (title, list) in [
+        ("Breaking", &changes.breaking),
+        ("Consent", &changes.consent),
+        ("Non-breaking", &changes.non_breaking),
+    ] {
         if list.is_empty() {
             continue;
         }
         let _ = writeln!(out, "### {title} ({})\n", list.len());
         for change in list {
-            let _ = writeln!(out, "- **`{}`** {} (`{}`)", change.rule, escaped(&change.message), code(&change.pointer));
-            for (word, value) in [("before", &change.before), ("after", &change.after), ("example", &change.witness)] {
+            let _ = writeln!(
+                out,
+                "- **`{}`** {} (`{}`)",
+                change.rule,
+                escaped(&change.message),
+                code(&change.pointer)
+            );
+            for (word, value) in
+                [("before", &change.before), ("after", &change.after), ("example", &change.witness)]
+            {
                 if let Some(value) = value {
                     let _ = writeln!(out, "  - {word}: `{}`", code(&short(value)));
                 }

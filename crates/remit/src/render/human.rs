@@ -23,17 +23,25 @@ pub(crate) fn diagnostic(path: &str, source: &Source, diagnostic: &Diagnostic) -
     let line = diagnostic.position.line as usize;
     let title = level.primary_title(message).id(diagnostic.rule);
     // The snippet works out the place by itself, except where its line is cut or there is none.
-    let origin = Origin::path(path.clone()).line(line).char_column(diagnostic.position.column as usize);
+    let origin =
+        Origin::path(path.clone()).line(line).char_column(diagnostic.position.column as usize);
     let group = match excerpt(source, diagnostic) {
         Some(Excerpt { line: text, span, whole }) => {
-            let snippet = Snippet::source(text).line_start(line).annotation(AnnotationKind::Primary.span(span));
-            if whole { title.element(snippet.path(path)) } else { title.element(origin).element(snippet) }
+            let snippet = Snippet::source(text)
+                .line_start(line)
+                .annotation(AnnotationKind::Primary.span(span));
+            if whole {
+                title.element(snippet.path(path))
+            } else {
+                title.element(origin).element(snippet)
+            }
         }
         None => title.element(origin),
     };
     let mut report = vec![group];
     if let Some(help) = &diagnostic.help {
-        report.push(Group::with_title(Level::HELP.secondary_title(text::visible(help).into_owned())));
+        report
+            .push(Group::with_title(Level::HELP.secondary_title(text::visible(help).into_owned())));
     }
     let mut shown = Renderer::styled().render(&report);
     shown.push_str("\n\n");
@@ -67,7 +75,13 @@ fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<Excerpt> {
         if i == place {
             underline = Some(shown.len());
         }
-        shown.push(if c == '\t' { ' ' } else if text::is_hidden(c) { '\u{fffd}' } else { c });
+        shown.push(if c == '\t' {
+            ' '
+        } else if text::is_hidden(c) {
+            '\u{fffd}'
+        } else {
+            c
+        });
         if start + byte < range.end {
             last = shown.len();
         }
@@ -121,7 +135,10 @@ fn summary(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
         line.push_str(&format!(", {} (shown with --notes)", plural(hidden, "note")));
     }
     if passed_over > 0 {
-        line.push_str(&format!("; passed over {} that are not manifests", plural(passed_over, "file")));
+        line.push_str(&format!(
+            "; passed over {} that are not manifests",
+            plural(passed_over, "file")
+        ));
     }
     line.push('\n');
     line

@@ -30,7 +30,11 @@ impl<F: Formatter> Formatter for Visible<F> {
         begin_object_value(); end_object_value();
     }
 
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let mut plain = 0;
         for (at, c) in fragment.char_indices().filter(|(_, c)| text::is_hidden(*c)) {
             writer.write_all(fragment.get(plain..at).unwrap_or_default().as_bytes())?;
@@ -45,7 +49,8 @@ impl<F: Formatter> Formatter for Visible<F> {
 
 /// Writes a value on one line.
 pub(crate) fn compact(value: &impl Serialize, out: &mut Vec<u8>) {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Visible(CompactFormatter));
+    let mut serializer =
+        serde_json::Serializer::with_formatter(&mut *out, Visible(CompactFormatter));
     // Writing to memory cannot fail, and none of our types refuses to be serialised.
     let _ = value.serialize(&mut serializer);
     out.push(b'\n');
@@ -71,9 +76,8 @@ impl Serialize for InOrder<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0.value {
             Value::Array(items) => serializer.collect_seq(items.iter().map(InOrder)),
-            Value::Object(object) => {
-                serializer.collect_map(object.members().iter().map(|m| (&*m.key, InOrder(&m.value))))
-            }
+            Value::Object(object) => serializer
+                .collect_map(object.members().iter().map(|m| (&*m.key, InOrder(&m.value)))),
             _ => self.0.to_json().serialize(serializer),
         }
     }
@@ -122,7 +126,13 @@ struct DiffReport<'a> {
 }
 
 /// Writes what `remit diff --format json` promises.
-pub(crate) fn diff(dialect: Dialect, from_hash: &str, to_hash: &str, changes: &Changes, out: &mut Vec<u8>) {
+pub(crate) fn diff(
+    dialect: Dialect,
+    from_hash: &str,
+    to_hash: &str,
+    changes: &Changes,
+    out: &mut Vec<u8>,
+) {
     pretty(&DiffReport { dialect, from_hash, to_hash, changes }, out);
 }
 

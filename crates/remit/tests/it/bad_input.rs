@@ -11,12 +11,20 @@ use crate::support::{TOOL, command, directory, remit};
 
 #[test]
 fn bad_files_do_not_stop_the_good_ones() {
-    let dir = directory(&[("empty.yaml", ""), ("good.yaml", TOOL), ("cut.json", "{\"manifest_version\": ")]);
+    let dir = directory(&[
+        ("empty.yaml", ""),
+        ("good.yaml", TOOL),
+        ("cut.json", "{\"manifest_version\": "),
+    ]);
     fs::write(dir.path().join("binary.json"), [0u8, 159, 146, 150]).unwrap();
     let run = remit(dir.path(), &["check", "--format", "json", "."]);
     assert_eq!(run.code, 1);
     assert_eq!(run.rules(), ["invalid-utf8", "json-syntax", "empty-document"]);
-    let good = run.json()["files"].as_array().unwrap().iter().any(|f| f["path"] == "./good.yaml" && f["ok"] == true);
+    let good = run.json()["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|f| f["path"] == "./good.yaml" && f["ok"] == true);
     assert!(good);
 }
 
@@ -62,7 +70,9 @@ fn no_permission_is_said_in_those_words() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = command(dir.path());
     // Root may read everything, so the test gives that up.
-    let root = fs::metadata("/proc/self").map(|m| std::os::unix::fs::MetadataExt::uid(&m)).is_ok_and(|uid| uid == 0);
+    let root = fs::metadata("/proc/self")
+        .map(|m| std::os::unix::fs::MetadataExt::uid(&m))
+        .is_ok_and(|uid| uid == 0);
     if root {
         // The binary must be reachable for the other user.
         let binary = dir.path().join("remit");
@@ -78,18 +88,37 @@ fn no_permission_is_said_in_those_words() {
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(|f| Some((f["path"].as_str()?.to_owned(), f["diagnostics"][0]["message"].as_str()?.to_owned())))
+        .filter_map(|f| {
+            Some((
+                f["path"].as_str()?.to_owned(),
+                f["diagnostics"][0]["message"].as_str()?.to_owned(),
+            ))
+        })
         .collect();
     for path in ["./closed.yaml", "./shut"] {
-        assert!(messages.contains(&(path.to_owned(), "cannot read it: permission denied".to_owned())), "{messages:?}");
+        assert!(
+            messages.contains(&(path.to_owned(), "cannot read it: permission denied".to_owned())),
+            "{messages:?}"
+        );
     }
-    assert!(report["files"].as_array().unwrap().iter().any(|f| f["path"] == "./good.yaml" && f["ok"] == true));
+    assert!(
+        report["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|f| f["path"] == "./good.yaml" && f["ok"] == true)
+    );
 }
 
 #[test]
 fn endless_and_odd_files_are_bounded() {
     let dir = directory(&[("huge.json", "")]);
-    fs::File::options().write(true).open(dir.path().join("huge.json")).unwrap().set_len(1 << 40).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(dir.path().join("huge.json"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     let run = remit(dir.path(), &["check", "--format", "json", "huge.json"]);
     assert_eq!(run.rules(), ["document-too-large"]);
     let run = remit(dir.path(), &["hash", "/dev/zero"]);
@@ -102,7 +131,10 @@ fn endless_and_odd_files_are_bounded() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_catastrophe() {
-    let dir = directory(&[("a.yaml", &format!("{TOOL}{}", (0..400).map(|i| format!("f{i}: 1\n")).collect::<String>()))]);
+    let dir = directory(&[(
+        "a.yaml",
+        &format!("{TOOL}{}", (0..400).map(|i| format!("f{i}: 1\n")).collect::<String>()),
+    )]);
     let mut child = command(dir.path())
         .args(["check", "--format", "json", "."])
         .stdout(Stdio::piped())
@@ -134,6 +166,11 @@ fn a_fifo_in_a_directory_is_not_waited_for() {
 fn full_output_is_an_error() {
     let dir = directory(&[("a.yaml", TOOL)]);
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
-    let status = command(dir.path()).args(["check", "a.yaml"]).stdout(full).stderr(Stdio::null()).status().unwrap();
+    let status = command(dir.path())
+        .args(["check", "a.yaml"])
+        .stdout(full)
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
     assert_eq!(status.code(), Some(2));
 }

@@ -32,8 +32,17 @@ fn json_output_keeps_its_contract() {
 fn the_examples_are_fine_and_a_directory_is_walked() {
     let run = remit(&repository(""), &["check", "--format", "json", "examples"]);
     let report = run.json();
-    assert_eq!((run.code, &report["errors"], &report["warnings"]), (0, &json!(0), &json!(0)), "{report:#}");
-    let dialects: Vec<_> = report["files"].as_array().unwrap().iter().map(|f| f["dialect"].as_str().unwrap()).collect();
+    assert_eq!(
+        (run.code, &report["errors"], &report["warnings"]),
+        (0, &json!(0), &json!(0)),
+        "{report:#}"
+    );
+    let dialects: Vec<_> = report["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["dialect"].as_str().unwrap())
+        .collect();
     for dialect in ["capability", "tool", "skill", "agent", "mcp-tools"] {
         assert!(dialects.contains(&dialect), "{dialect}");
     }
@@ -51,12 +60,24 @@ fn files_that_are_not_manifests_are_passed_over_in_directories_only() {
         (".kiro/agents/a.json", "{\"name\": \"a\", \"tools\": [\"read\"]}"),
     ]);
     let run = remit(dir.path(), &["check", "--format", "json"]);
-    let paths: Vec<_> = run.json()["files"].as_array().unwrap().iter().map(|f| f["path"].as_str().unwrap().to_owned()).collect();
+    let paths: Vec<_> = run.json()["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["path"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(paths, ["./.kiro/agents/a.json", "./tool.yaml"]);
     assert_eq!(run.code, 0, "{}", run.stdout);
     let run = remit(dir.path(), &["check"]);
-    assert!(run.stdout.contains("ok: 2 manifests") && run.stdout.contains("passed over 3 files"), "{}", run.stdout);
-    assert_eq!(remit(dir.path(), &["check", "--format", "json", "settings.json"]).rules(), ["unknown-dialect"]);
+    assert!(
+        run.stdout.contains("ok: 2 manifests") && run.stdout.contains("passed over 3 files"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(
+        remit(dir.path(), &["check", "--format", "json", "settings.json"]).rules(),
+        ["unknown-dialect"]
+    );
 }
 
 #[test]
@@ -74,7 +95,11 @@ fn human_output_shows_the_line_and_underlines_it() {
 #[test]
 fn what_a_manifest_says_cannot_steer_the_terminal() {
     let nasty = "na\u{202e}me\u{1b}[2J\u{200b}\u{e0041}";
-    let text = format!("{{\"manifest_version\": \"1.0.0\", \"type\": {}, {}: 1}}", json!(nasty), json!(nasty));
+    let text = format!(
+        "{{\"manifest_version\": \"1.0.0\", \"type\": {}, {}: 1}}",
+        json!(nasty),
+        json!(nasty)
+    );
     let dir = directory(&[("a.json", &text)]);
     for format in ["human", "json", "sarif", "github"] {
         let run = remit(dir.path(), &["check", "--format", format, "--color", "never", "a.json"]);
@@ -88,7 +113,10 @@ fn what_a_manifest_says_cannot_steer_the_terminal() {
 
 #[test]
 fn strict_turns_warnings_and_old_formats_into_errors() {
-    let dir = directory(&[("a.yaml", &format!("{TOOL}extra: 1\n")), ("agent.json", "{\"name\": \"my agent\", \"tools\": [\"read\"]}")]);
+    let dir = directory(&[
+        ("a.yaml", &format!("{TOOL}extra: 1\n")),
+        ("agent.json", "{\"name\": \"my agent\", \"tools\": [\"read\"]}"),
+    ]);
     let run = remit(dir.path(), &["check", "."]);
     assert_eq!(run.code, 0);
     assert!(run.stdout.contains("shown with --notes"), "{}", run.stdout);
@@ -150,19 +178,34 @@ fn manifests_are_judged_together() {
         ("e.yaml", &tool("Al-pha", "")),
     ]);
     let run = remit(dir.path(), &["check", "--format", "json", "."]);
-    assert_eq!(run.rules(), ["cyclic-dependency", "cyclic-dependency", "missing-dependency", "disabled-dependency", "name-clash"]);
+    assert_eq!(
+        run.rules(),
+        [
+            "cyclic-dependency",
+            "cyclic-dependency",
+            "missing-dependency",
+            "disabled-dependency",
+            "name-clash"
+        ]
+    );
     assert!(run.stdout.contains("clashes with `alpha` in ./a.yaml"));
     // One file alone looks at its neighbours, but speaks only of itself.
     let alone = remit(dir.path(), &["check", "--format", "json", "c.yaml"]);
     assert_eq!(alone.rules(), ["missing-dependency", "disabled-dependency"]);
-    assert!(remit(dir.path(), &["check", "c.yaml"]).stdout.contains("dependencies: [nothing, off]"));
+    assert!(
+        remit(dir.path(), &["check", "c.yaml"]).stdout.contains("dependencies: [nothing, off]")
+    );
 }
 
 #[test]
 fn many_files_are_all_reported_in_order() {
     let dir = directory(&[]);
     for i in 0..2_000 {
-        std::fs::write(dir.path().join(format!("t{i:04}.yaml")), TOOL.replace("greeter\n", &format!("t{i}\n"))).unwrap();
+        std::fs::write(
+            dir.path().join(format!("t{i:04}.yaml")),
+            TOOL.replace("greeter\n", &format!("t{i}\n")),
+        )
+        .unwrap();
     }
     let run = remit(dir.path(), &["check", "--format", "json", "."]);
     let report = run.json();

@@ -8,7 +8,9 @@ const OLD: &str = "name: greeter\ndisplay_name: G\ndescription: Greets.\nentry: 
 
 #[test]
 fn json_output_keeps_its_contract() {
-    let new = OLD.replace("maximum: 10", "maximum: 5").replace("description: Greets.\nentry", "description: Greets well.\nentry");
+    let new = OLD
+        .replace("maximum: 10", "maximum: 5")
+        .replace("description: Greets.\nentry", "description: Greets well.\nentry");
     let dir = directory(&[("old.yaml", OLD), ("new.yaml", &new)]);
     let run = remit(dir.path(), &["diff", "--format", "json", "old.yaml", "new.yaml"]);
     assert_eq!(run.code, 1);
@@ -35,7 +37,10 @@ fn nothing_changed_is_empty_and_fine() {
     assert_eq!(run.code, 0);
     assert!(run.stdout.contains("nothing changed"));
     let report = remit(dir.path(), &["diff", "--format", "json", "a.yaml", "a.yaml"]).json();
-    assert_eq!((&report["breaking"], &report["non_breaking"], &report["consent"]), (&json!([]), &json!([]), &json!([])));
+    assert_eq!(
+        (&report["breaking"], &report["non_breaking"], &report["consent"]),
+        (&json!([]), &json!([]), &json!([]))
+    );
 }
 
 #[test]
@@ -49,14 +54,20 @@ fn people_and_pull_requests_get_sentences_and_examples() {
     let mut markdown = arguments.to_vec();
     markdown.extend(["--format", "markdown"]);
     let markdown = remit(&root, &markdown).stdout;
-    for part in ["## notes-bot.old.json → notes-bot.new.json", "### Breaking (", "- **`input-schema-changed`**", "  - example: `"] {
+    for part in [
+        "## notes-bot.old.json → notes-bot.new.json",
+        "### Breaking (",
+        "- **`input-schema-changed`**",
+        "  - example: `",
+    ] {
         assert!(markdown.contains(part), "{part} is missing from\n{markdown}");
     }
 }
 
 #[test]
 fn markup_in_a_manifest_stays_text() {
-    let new = OLD.replace("description: Greets.\nentry", "description: \"<img src=x> [a](b) `c`\"\nentry");
+    let new = OLD
+        .replace("description: Greets.\nentry", "description: \"<img src=x> [a](b) `c`\"\nentry");
     let dir = directory(&[("old.yaml", OLD), ("new.yaml", &new)]);
     let run = remit(dir.path(), &["diff", "--format", "markdown", "old.yaml", "new.yaml"]);
     let outside_code: String = run.stdout.split('`').step_by(2).collect();
@@ -65,10 +76,19 @@ fn markup_in_a_manifest_stays_text() {
 
 #[test]
 fn versions_that_cannot_be_compared_say_why() {
-    let dir = directory(&[("a.yaml", TOOL), ("b.json", "{\"mcpServers\": {}, \"name\": \"a\"}"), ("c.json", "{"), ("d.json", "[]")]);
+    let dir = directory(&[
+        ("a.yaml", TOOL),
+        ("b.json", "{\"mcpServers\": {}, \"name\": \"a\"}"),
+        ("c.json", "{"),
+        ("d.json", "[]"),
+    ]);
     let run = remit(dir.path(), &["diff", "a.yaml", "b.json"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("a.yaml is in the dialect tool, b.json in agent"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("a.yaml is in the dialect tool, b.json in agent"),
+        "{}",
+        run.stderr
+    );
     for bad in ["c.json", "d.json", "missing.json"] {
         let run = remit(dir.path(), &["diff", "a.yaml", bad]);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{bad}");
@@ -94,12 +114,25 @@ fn one_side_can_come_from_standard_input() {
 
 #[test]
 fn secrets_are_never_shown() {
-    let agent = |token: &str| json!({"name": "a", "version": "1.0.0", "description": "d", "mcpServers": {"s": {"command": "x", "transport": "stdio", "env": {"GITHUB_TOKEN": token}}}}).to_string();
-    let dir = directory(&[("old.json", &agent("ghp_oldoldoldoldold1")), ("new.json", &agent("ghp_newnewnewnewnew2"))]);
+    let agent = |token: &str| {
+        json!({"name": "a", "version": "1.0.0", "description": "d", "mcpServers": {"s": {"command": "x", "transport": "stdio", "env": {"GITHUB_TOKEN": token}}}}).to_string()
+    };
+    let dir = directory(&[
+        ("old.json", &agent("ghp_oldoldoldoldold1")),
+        ("new.json", &agent("ghp_newnewnewnewnew2")),
+    ]);
     for format in ["human", "json", "markdown"] {
         let run = remit(dir.path(), &["diff", "--format", format, "old.json", "new.json"]);
-        assert!(!run.stdout.contains("ghp_") && !run.stderr.contains("ghp_"), "{format}: {}", run.stdout);
-        assert!(run.stdout.contains("GITHUB_TOKEN") || run.stdout.contains("env"), "{format}: {}", run.stdout);
+        assert!(
+            !run.stdout.contains("ghp_") && !run.stderr.contains("ghp_"),
+            "{format}: {}",
+            run.stdout
+        );
+        assert!(
+            run.stdout.contains("GITHUB_TOKEN") || run.stdout.contains("env"),
+            "{format}: {}",
+            run.stdout
+        );
     }
     let run = remit(dir.path(), &["check", "--notes", "old.json"]);
     assert!(run.stdout.contains("secret-in-manifest"), "{}", run.stdout);

@@ -4,10 +4,17 @@ use crate::support::{directory, remit, remit_with_input};
 
 #[test]
 fn canonical_writes_the_bytes_and_nothing_else() {
-    let dir = directory(&[("a.json", "{\"b\": 1.0,\n \"a\": [true, null, \"\\u20ac\", 1e30]}"), ("a.yaml", "b: 1\na: [true, ~, €, 1e30]\n")]);
+    let dir = directory(&[
+        ("a.json", "{\"b\": 1.0,\n \"a\": [true, null, \"\\u20ac\", 1e30]}"),
+        ("a.yaml", "b: 1\na: [true, ~, €, 1e30]\n"),
+    ]);
     for file in ["a.json", "a.yaml"] {
         let run = remit(dir.path(), &["canonical", file]);
-        assert_eq!((run.code, run.stdout.as_str()), (0, "{\"a\":[true,null,\"€\",1e+30],\"b\":1}"), "{file}");
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (0, "{\"a\":[true,null,\"€\",1e+30],\"b\":1}"),
+            "{file}"
+        );
     }
     let from_input = remit_with_input(dir.path(), &["canonical", "-"], b"[ 1 , 2 ]");
     assert_eq!(from_input.stdout, "[1,2]");
@@ -32,13 +39,20 @@ fn what_cannot_be_canonical_is_refused() {
         ("bare.json", "{\"a\": ${x}}"),
         ("agent.json", "{\"name\": \"a\", \"model\": ${x}, \"mcpServers\": {}}"),
     ]);
-    for (file, word) in [("dup.json", "duplicate-key"), ("big.json", "integer-out-of-range"), ("bare.json", "bare template")] {
+    for (file, word) in [
+        ("dup.json", "duplicate-key"),
+        ("big.json", "integer-out-of-range"),
+        ("bare.json", "bare template"),
+    ] {
         for command in ["canonical", "hash"] {
             let run = remit(dir.path(), &[command, file]);
             assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{file}");
             assert!(run.stderr.contains(word), "{}", run.stderr);
         }
     }
-    assert_eq!(remit(dir.path(), &["canonical", "agent.json"]).stdout, "{\"mcpServers\":{},\"model\":\"${x}\",\"name\":\"a\"}");
+    assert_eq!(
+        remit(dir.path(), &["canonical", "agent.json"]).stdout,
+        "{\"mcpServers\":{},\"model\":\"${x}\",\"name\":\"a\"}"
+    );
     assert_eq!(remit(dir.path(), &["hash", "missing.json"]).code, 2);
 }

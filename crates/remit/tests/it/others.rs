@@ -4,9 +4,16 @@ use crate::support::{directory, remit};
 
 #[test]
 fn what_new_writes_checks_clean_in_yaml_and_json() {
-    for (dialect, name) in [("capability", "notes"), ("tool", "weather_now"), ("skill", "org.acme.tell-time"), ("agent", "reviewer")] {
+    for (dialect, name) in [
+        ("capability", "notes"),
+        ("tool", "weather_now"),
+        ("skill", "org.acme.tell-time"),
+        ("agent", "reviewer"),
+    ] {
         let dir = directory(&[]);
-        for arguments in [vec!["new", dialect], vec!["new", dialect, name], vec!["new", dialect, name, "--json"]] {
+        for arguments in
+            [vec!["new", dialect], vec!["new", dialect, name], vec!["new", dialect, name, "--json"]]
+        {
             let run = remit(dir.path(), &arguments);
             assert_eq!(run.code, 0, "{}", run.stderr);
             assert!(run.stdout.contains("next: remit check"));
@@ -16,7 +23,10 @@ fn what_new_writes_checks_clean_in_yaml_and_json() {
             assert_eq!(run.stdout, format!("ok: {file}\n"));
         }
         let yaml = std::fs::read_to_string(dir.path().join(format!("{name}.yaml"))).unwrap();
-        assert!(yaml.lines().filter(|l| l.contains('#')).count() >= 8, "{dialect} teaches with comments");
+        assert!(
+            yaml.lines().filter(|l| l.contains('#')).count() >= 8,
+            "{dialect} teaches with comments"
+        );
         // Written once, never overwritten.
         let again = remit(dir.path(), &["new", dialect, name]);
         assert_eq!(again.code, 2);
@@ -28,7 +38,9 @@ fn what_new_writes_checks_clean_in_yaml_and_json() {
 #[test]
 fn a_name_that_cannot_be_is_refused() {
     let dir = directory(&[]);
-    for (dialect, name) in [("tool", "../evil"), ("tool", "a b"), ("agent", "under_score"), ("skill", "a/b")] {
+    for (dialect, name) in
+        [("tool", "../evil"), ("tool", "a b"), ("agent", "under_score"), ("skill", "a/b")]
+    {
         let run = remit(dir.path(), &["new", dialect, name]);
         assert_eq!(run.code, 2, "{name}");
     }
@@ -61,7 +73,8 @@ fn doctor_finds_itself_well() {
 #[test]
 fn help_has_examples_and_wrong_usage_is_exit_code_two() {
     let dir = directory(&[]);
-    for command in ["new", "check", "diff", "hash", "canonical", "schema", "completions", "doctor"] {
+    for command in ["new", "check", "diff", "hash", "canonical", "schema", "completions", "doctor"]
+    {
         let run = remit(dir.path(), &[command, "--help"]);
         assert_eq!(run.code, 0);
         assert!(run.stdout.contains("Examples:"), "{command}");

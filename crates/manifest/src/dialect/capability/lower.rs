@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use remit_model::{
-    Binding, Capability, Dialect, Manifest, Node, Permission, Scope, Sensitivity,
-};
+use remit_model::{Binding, Capability, Dialect, Manifest, Node, Permission, Scope, Sensitivity};
 
 use super::DEFAULT_TIMEOUT_MS;
 use crate::dialect::{text_of, timeout_of};

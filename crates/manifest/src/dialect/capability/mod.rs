@@ -37,13 +37,21 @@ pub(crate) fn check_size<'t>(bytes: usize, root: &'t Node, report: &mut Report<'
     let size = bytes.max(canonical);
     if size > MOST_BYTES {
         report
-            .at(&rules::MANIFEST_TOO_LARGE, root, format!("the manifest has {size} bytes; at most {MOST_BYTES} are allowed"))
+            .at(
+                &rules::MANIFEST_TOO_LARGE,
+                root,
+                format!("the manifest has {size} bytes; at most {MOST_BYTES} are allowed"),
+            )
             .help("use fewer tools, each with a `oneOf` for its variants");
         return false;
     }
     if size >= LARGE_BYTES {
         report
-            .at(&rules::MANIFEST_LARGE, root, format!("the manifest has {size} bytes; the limit is {MOST_BYTES}"))
+            .at(
+                &rules::MANIFEST_LARGE,
+                root,
+                format!("the manifest has {size} bytes; the limit is {MOST_BYTES}"),
+            )
             .help("use fewer tools, each with a `oneOf` for its variants");
     }
     true
@@ -74,8 +82,11 @@ pub fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
     for scope in scopes {
         let Some(id) = scope.get("id") else { continue };
         if id.as_str().is_some_and(|id| !used.contains(id)) {
-            let message = format!("no tool uses the scope {}", text::quoted(id.as_str().unwrap_or_default()));
-            report.at(&rules::UNUSED_SCOPE, id, message).help("remove it, or name it in a tool's permission_scope");
+            let message =
+                format!("no tool uses the scope {}", text::quoted(id.as_str().unwrap_or_default()));
+            report
+                .at(&rules::UNUSED_SCOPE, id, message)
+                .help("remove it, or name it in a tool's permission_scope");
         }
     }
 }
@@ -93,7 +104,11 @@ pub(crate) fn unique<'t>(items: &'t [Node], field: &str, what: &str, report: &mu
         match seen.get(&name::folded(value)) {
             None => drop(seen.insert(name::folded(value), value)),
             Some(first) if *first == value => {
-                report.at(&rules::DUPLICATE_NAME, node, format!("there is already a {what} {}", text::quoted(value)));
+                report.at(
+                    &rules::DUPLICATE_NAME,
+                    node,
+                    format!("there is already a {what} {}", text::quoted(value)),
+                );
             }
             Some(first) => {
                 let message = format!(
@@ -113,24 +128,42 @@ fn check_scopes<'t>(scopes: &'t [Node], report: &mut Report<'t>) {
         let Some(node) = scope.get("id") else { continue };
         let Some(id) = node.as_str() else { continue };
         if !seen.insert(id) {
-            report.at(&rules::DUPLICATE_NAME, node, format!("there is already a scope {}", text::quoted(id)));
+            report.at(
+                &rules::DUPLICATE_NAME,
+                node,
+                format!("there is already a scope {}", text::quoted(id)),
+            );
         }
         let well_formed = id.split_once(':').is_some_and(|(domain, action)| {
-            let word = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+            let word = |w: &str| {
+                !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+            };
             word(domain) && word(action)
         });
         if !well_formed && !id.trim().is_empty() {
             report
-                .at(&rules::SCOPE_FORM, node, format!("{} does not have the form <domain>:<action>", text::quoted(id)))
+                .at(
+                    &rules::SCOPE_FORM,
+                    node,
+                    format!("{} does not have the form <domain>:<action>", text::quoted(id)),
+                )
                 .help("write it like filesystem:read");
         }
-        let declared = scope.get("sensitivity").and_then(|s| Some((s, Sensitivity::parse(s.as_str()?)?)));
+        let declared =
+            scope.get("sensitivity").and_then(|s| Some((s, Sensitivity::parse(s.as_str()?)?)));
         let standard = STANDARD_SCOPES.iter().find(|(standard, _)| *standard == id);
         if let (Some((place, declared)), Some((_, least))) = (declared, standard)
             && declared < *least
         {
-            let message = format!("the standard scope {} is {}, never {}", text::quoted(id), least.as_str(), declared.as_str());
-            report.at(&rules::LAX_STANDARD_SCOPE, place, message).help(format!("write {}", least.as_str()));
+            let message = format!(
+                "the standard scope {} is {}, never {}",
+                text::quoted(id),
+                least.as_str(),
+                declared.as_str()
+            );
+            report
+                .at(&rules::LAX_STANDARD_SCOPE, place, message)
+                .help(format!("write {}", least.as_str()));
         }
     }
 }
@@ -160,7 +193,11 @@ fn check_input_schema<'t>(schema: &'t Node, report: &mut Report<'t>) {
     let additional = schema.get("additionalProperties");
     if additional.and_then(Node::as_bool) != Some(false) {
         report
-            .at(&rules::OPEN_SCHEMA, additional.unwrap_or(schema), "the input schema must set `additionalProperties: false`")
+            .at(
+                &rules::OPEN_SCHEMA,
+                additional.unwrap_or(schema),
+                "the input schema must set `additionalProperties: false`",
+            )
             .help("add \"additionalProperties\": false, so that no argument goes unseen");
     }
 }

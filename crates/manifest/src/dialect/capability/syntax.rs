@@ -16,10 +16,26 @@ pub static MANIFEST: Record = Record {
     what: "a capability manifest",
     unknown: Unknown::Error,
     fields: &[
-        Field::required("schema_version", Shape::Enum(&["1.0"]), "The version of this format, always \"1.0\"."),
-        Field::required("agent_version", Shape::Text(&SEMVER), "The agent's own version, for its author."),
-        Field::required("tools", Shape::List(&Shape::Record(&TOOL)), "What the agent can call on the user's device."),
-        Field::required("permission_scopes", Shape::List(&Shape::Record(&SCOPE)), "The permissions the tools need."),
+        Field::required(
+            "schema_version",
+            Shape::Enum(&["1.0"]),
+            "The version of this format, always \"1.0\".",
+        ),
+        Field::required(
+            "agent_version",
+            Shape::Text(&SEMVER),
+            "The agent's own version, for its author.",
+        ),
+        Field::required(
+            "tools",
+            Shape::List(&Shape::Record(&TOOL)),
+            "What the agent can call on the user's device.",
+        ),
+        Field::required(
+            "permission_scopes",
+            Shape::List(&Shape::Record(&SCOPE)),
+            "The permissions the tools need.",
+        ),
         Field::required("capability_flags", Shape::Record(&FLAGS), "What else the agent can do."),
     ],
 };
@@ -28,11 +44,32 @@ static TOOL: Record = Record {
     what: "a tool",
     unknown: Unknown::Error,
     fields: &[
-        Field::required("name", Shape::Text(&SNAKE_CASE), "The tool's name, unique in the manifest."),
-        Field::required("description_i18n_key", Shape::Text(&FILLED), "The key of the text shown to the user."),
-        Field::required("input_schema", Shape::Schema, "What the tool takes: an object, closed by additionalProperties: false."),
-        Field::required("permission_scope", Shape::Text(&FILLED), "The id of a scope declared in permission_scopes."),
-        Field::default("timeout_ms", Shape::Integer { min: 1, max: LONGEST_MS }, "10000", "How long a call may take, in milliseconds."),
+        Field::required(
+            "name",
+            Shape::Text(&SNAKE_CASE),
+            "The tool's name, unique in the manifest.",
+        ),
+        Field::required(
+            "description_i18n_key",
+            Shape::Text(&FILLED),
+            "The key of the text shown to the user.",
+        ),
+        Field::required(
+            "input_schema",
+            Shape::Schema,
+            "What the tool takes: an object, closed by additionalProperties: false.",
+        ),
+        Field::required(
+            "permission_scope",
+            Shape::Text(&FILLED),
+            "The id of a scope declared in permission_scopes.",
+        ),
+        Field::default(
+            "timeout_ms",
+            Shape::Integer { min: 1, max: LONGEST_MS },
+            "10000",
+            "How long a call may take, in milliseconds.",
+        ),
     ],
 };
 
@@ -41,8 +78,16 @@ static SCOPE: Record = Record {
     unknown: Unknown::Error,
     fields: &[
         Field::required("id", Shape::Text(&FILLED), "The scope's id, best as <domain>:<action>."),
-        Field::required("label_i18n_key", Shape::Text(&FILLED), "The key of the text shown when asking."),
-        Field::required("sensitivity", Shape::Enum(SENSITIVITIES), "low runs silently, medium asks once a day, high asks every time."),
+        Field::required(
+            "label_i18n_key",
+            Shape::Text(&FILLED),
+            "The key of the text shown when asking.",
+        ),
+        Field::required(
+            "sensitivity",
+            Shape::Enum(SENSITIVITIES),
+            "low runs silently, medium asks once a day, high asks every time.",
+        ),
     ],
 };
 
@@ -51,7 +96,11 @@ static FLAGS: Record = Record {
     unknown: Unknown::Error,
     fields: &[
         Field::required("supports_streaming", Shape::Bool, "Whether the agent streams its output."),
-        Field::required("supports_artifacts", Shape::Bool, "Whether the agent sends and updates artifacts."),
+        Field::required(
+            "supports_artifacts",
+            Shape::Bool,
+            "Whether the agent sends and updates artifacts.",
+        ),
         Field::required("supports_voice", Shape::Bool, "Whether the agent takes and gives voice."),
         Field::required("supports_group_chat", Shape::Bool, "Whether the agent can join a group."),
     ],

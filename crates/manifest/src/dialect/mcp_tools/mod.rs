@@ -37,7 +37,11 @@ pub fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
         let additional = schema.get("additionalProperties");
         if schema.as_object().is_some() && additional.and_then(Node::as_bool) != Some(false) {
             report
-                .at(&rules::OPEN_SCHEMA, additional.unwrap_or(schema), "the tool takes arguments that it does not declare")
+                .at(
+                    &rules::OPEN_SCHEMA,
+                    additional.unwrap_or(schema),
+                    "the tool takes arguments that it does not declare",
+                )
                 .severity(Severity::Note);
         }
     }

@@ -7,8 +7,16 @@ pub static RESULT: Record = Record {
     what: "a tools/list result",
     unknown: Unknown::Allowed,
     fields: &[
-        Field::required("tools", Shape::List(&Shape::Record(&TOOL)), "The tools the server offers."),
-        Field::optional("nextCursor", Shape::Nullable(&Shape::Text(&ANY_TEXT)), "Where the next page of the list starts."),
+        Field::required(
+            "tools",
+            Shape::List(&Shape::Record(&TOOL)),
+            "The tools the server offers.",
+        ),
+        Field::optional(
+            "nextCursor",
+            Shape::Nullable(&Shape::Text(&ANY_TEXT)),
+            "Where the next page of the list starts.",
+        ),
     ],
 };
 
@@ -18,9 +26,21 @@ static TOOL: Record = Record {
     fields: &[
         Field::required("name", Shape::Text(&TOOL_NAME), "The tool's name, unique in the list."),
         Field::optional("title", Shape::Nullable(&Shape::Text(&ANY_TEXT)), "A name for people."),
-        Field::optional("description", Shape::Nullable(&Shape::Text(&ANY_TEXT)), "What the tool does, for the model."),
+        Field::optional(
+            "description",
+            Shape::Nullable(&Shape::Text(&ANY_TEXT)),
+            "What the tool does, for the model.",
+        ),
         Field::required("inputSchema", Shape::Schema, "What the tool takes: an object."),
-        Field::optional("outputSchema", Shape::Nullable(&Shape::Schema), "What the tool gives back."),
-        Field::optional("annotations", Shape::Nullable(&Shape::Map(&Shape::Any)), "Hints about what the tool does."),
+        Field::optional(
+            "outputSchema",
+            Shape::Nullable(&Shape::Schema),
+            "What the tool gives back.",
+        ),
+        Field::optional(
+            "annotations",
+            Shape::Nullable(&Shape::Map(&Shape::Any)),
+            "Hints about what the tool does.",
+        ),
     ],
 };

@@ -23,7 +23,8 @@ pub(super) fn check<'t>(settings: &'t Node, report: &mut Report<'t>) {
         schema::check_setting(setting, report);
         let required = setting.get("required").and_then(Node::as_bool) == Some(true);
         if let Some(default) = setting.get("default").filter(|d| required && !d.is_null()) {
-            let message = format!("the setting {} is required and has a default", text::quoted(&member.key));
+            let message =
+                format!("the setting {} is required and has a default", text::quoted(&member.key));
             report.at(&rules::REQUIRED_DEFAULT, default, message).help("keep one of the two");
         }
     }
@@ -32,8 +33,8 @@ pub(super) fn check<'t>(settings: &'t Node, report: &mut Report<'t>) {
 /// `type: object` at the top is a schema; a setting named `type` would be an object itself.
 fn is_schema(settings: &Node) -> bool {
     settings.get("type").is_some_and(|node| node.as_str().is_some())
-        || settings.get("properties").is_some_and(|node| {
-            node.get("type").is_none_or(|kind| kind.as_str().is_none())
-        })
+        || settings
+            .get("properties")
+            .is_some_and(|node| node.get("type").is_none_or(|kind| kind.as_str().is_none()))
         || settings.get("required").is_some_and(|node| node.as_array().is_some())
 }

@@ -103,7 +103,8 @@ pub(crate) fn config_schema(settings: &Node) -> Value {
         }
         properties.insert(member.key.to_string(), schema);
     }
-    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let mut schema =
+        json!({"type": "object", "properties": properties, "additionalProperties": false});
     if let (false, Value::Object(map)) = (required.is_empty(), &mut schema) {
         map.insert("required".to_owned(), Value::Array(required));
     }

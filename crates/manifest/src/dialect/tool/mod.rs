@@ -30,7 +30,11 @@ pub fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
     let list = commands.and_then(Node::as_array).unwrap_or_default();
     if list.is_empty() && commands.is_none_or(|c| c.as_array().is_some()) {
         report
-            .at(&rules::NO_COMMANDS, commands.unwrap_or(root), "the tool has no commands, so nothing can be called")
+            .at(
+                &rules::NO_COMMANDS,
+                commands.unwrap_or(root),
+                "the tool has no commands, so nothing can be called",
+            )
             .help("add at least one to `commands`");
     }
     capability::unique(list, "name", "command", report);
@@ -43,10 +47,18 @@ pub fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
 fn check_versions<'t>(root: &'t Node, report: &mut Report<'t>) {
     if let Some(node) = root.get("manifest_version")
         && let Some(version) = node.as_str()
-        && version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major != 1)
+        && version
+            .split('.')
+            .next()
+            .and_then(|major| major.parse::<u32>().ok())
+            .is_some_and(|major| major != 1)
     {
         report
-            .at(&rules::UNSUPPORTED_VERSION, node, format!("manifest_version {} is not one Remit reads", text::quoted(version)))
+            .at(
+                &rules::UNSUPPORTED_VERSION,
+                node,
+                format!("manifest_version {} is not one Remit reads", text::quoted(version)),
+            )
             .help("write \"1.0.0\"");
     }
     if let Some(node) = root.get("version")
@@ -54,7 +66,11 @@ fn check_versions<'t>(root: &'t Node, report: &mut Report<'t>) {
         && semver::Version::parse(version).is_err()
     {
         report
-            .at(&rules::BAD_VERSION, node, format!("{} is not a semantic version such as `1.2.3`", text::quoted(version)))
+            .at(
+                &rules::BAD_VERSION,
+                node,
+                format!("{} is not a semantic version such as `1.2.3`", text::quoted(version)),
+            )
             .severity(Severity::Warning);
     }
 }
@@ -68,7 +84,11 @@ fn check_entry<'t>(root: &'t Node, report: &mut Report<'t>) {
     let climbs = entry.split(['/', '\\']).any(|part| part == "..");
     if absolute || climbs || entry.contains('\0') {
         report
-            .at(&rules::ENTRY_OUTSIDE, node, format!("{} leads out of the tools directory", text::quoted(entry)))
+            .at(
+                &rules::ENTRY_OUTSIDE,
+                node,
+                format!("{} leads out of the tools directory", text::quoted(entry)),
+            )
             .help("write a path relative to the tools directory, without `..`");
         return;
     }
@@ -81,7 +101,11 @@ fn check_entry<'t>(root: &'t Node, report: &mut Report<'t>) {
     };
     if let Some(other) = other {
         report
-            .at(&rules::ENTRY_RUNTIME, node, format!("{} does not look like {runtime}", text::quoted(entry)))
+            .at(
+                &rules::ENTRY_RUNTIME,
+                node,
+                format!("{} does not look like {runtime}", text::quoted(entry)),
+            )
             .help(format!("write runtime: {other}"));
     }
 }
@@ -91,7 +115,11 @@ fn check_parameters<'t>(command: &'t Node, report: &mut Report<'t>) {
     if let Some(schema) = parameters {
         if looks_like_property_map(schema) {
             report
-                .at(&rules::SCHEMA_NOT_OBJECT, schema, "parameters is a schema, not a map of parameters")
+                .at(
+                    &rules::SCHEMA_NOT_OBJECT,
+                    schema,
+                    "parameters is a schema, not a map of parameters",
+                )
                 .help("write type: object, and put the parameters under `properties`");
         } else if schema.as_object().is_some_and(|o| o.get("type").is_some()) {
             schema::expect_object(schema, Severity::Error, report);
@@ -100,7 +128,8 @@ fn check_parameters<'t>(command: &'t Node, report: &mut Report<'t>) {
     let properties = parameters.and_then(|p| p.get("properties")).and_then(Node::as_object);
     let Some(required) = command.get("required").and_then(Node::as_array) else { return };
     for node in required {
-        let Some(name) = node.as_str().filter(|n| properties.is_none_or(|p| p.get(n).is_none())) else {
+        let Some(name) = node.as_str().filter(|n| properties.is_none_or(|p| p.get(n).is_none()))
+        else {
             continue;
         };
         let known = properties.map(|p| p.members()).unwrap_or_default();
@@ -121,7 +150,9 @@ fn looks_like_property_map(schema: &Node) -> bool {
     let Some(object) = schema.as_object() else { return false };
     !object.is_empty()
         && ["type", "properties", "$ref", "allOf", "anyOf", "oneOf"].iter().all(|k| {
-            object.get(k).is_none_or(|node| node.as_object().is_some_and(|o| o.get("type").is_some()))
+            object
+                .get(k)
+                .is_none_or(|node| node.as_object().is_some_and(|o| o.get("type").is_some()))
         })
         && object.members().iter().all(|m| m.value.get("type").is_some())
 }

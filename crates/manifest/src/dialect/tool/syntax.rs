@@ -20,21 +20,57 @@ pub static MANIFEST: Record = Record {
     what: "a tool manifest",
     unknown: Unknown::Warning,
     fields: &[
-        Field::optional("$schema", Shape::Text(&ANY_TEXT), "The JSON Schema an editor checks the file by."),
-        Field::default("manifest_version", Shape::Text(&FORMAT_VERSION), "\"1.0.0\"", "The version of this format."),
+        Field::optional(
+            "$schema",
+            Shape::Text(&ANY_TEXT),
+            "The JSON Schema an editor checks the file by.",
+        ),
+        Field::default(
+            "manifest_version",
+            Shape::Text(&FORMAT_VERSION),
+            "\"1.0.0\"",
+            "The version of this format.",
+        ),
         Field::required("name", Shape::Text(&IDENTIFIER), "The tool's name, unique among tools."),
         Field::required("display_name", Shape::Text(&FILLED), "The name people see."),
         Field::required("description", Shape::Text(&FILLED), "What the tool does."),
         Field::optional("author", Shape::Nullable(&TEXT), "Who wrote it."),
         Field::default("version", Shape::Text(&FILLED), "\"1.0.0\"", "The tool's own version."),
-        Field::default("type", Shape::Enum(EXECUTIONS), "\"sync\"", "sync waits for the result, async hands out an execution id, service keeps one process."),
+        Field::default(
+            "type",
+            Shape::Enum(EXECUTIONS),
+            "\"sync\"",
+            "sync waits for the result, async hands out an execution id, service keeps one process.",
+        ),
         Field::default("runtime", Shape::Enum(RUNTIMES), "\"python\"", "What runs the entry."),
-        Field::required("entry", Shape::Text(&FILLED), "The file inside the tools directory, or for native tools a command."),
-        Field::default("timeout", Shape::Integer { min: 1, max: LONGEST_MS }, "30000", "How long a call may take, in milliseconds."),
-        Field::optional("config_schema", Shape::Nullable(&Shape::Map(&Shape::Record(&SETTING))), "The settings the tool takes, by name."),
-        Field::default("commands", Shape::List(&Shape::Record(&COMMAND)), "[]", "What can be called."),
+        Field::required(
+            "entry",
+            Shape::Text(&FILLED),
+            "The file inside the tools directory, or for native tools a command.",
+        ),
+        Field::default(
+            "timeout",
+            Shape::Integer { min: 1, max: LONGEST_MS },
+            "30000",
+            "How long a call may take, in milliseconds.",
+        ),
+        Field::optional(
+            "config_schema",
+            Shape::Nullable(&Shape::Map(&Shape::Record(&SETTING))),
+            "The settings the tool takes, by name.",
+        ),
+        Field::default(
+            "commands",
+            Shape::List(&Shape::Record(&COMMAND)),
+            "[]",
+            "What can be called.",
+        ),
         Field::optional("tags", Shape::Nullable(&NAMES), "Words to find the tool by."),
-        Field::optional("dependencies", Shape::Nullable(&NAMES), "Names of other tools this one needs."),
+        Field::optional(
+            "dependencies",
+            Shape::Nullable(&NAMES),
+            "Names of other tools this one needs.",
+        ),
         Field::default("enabled", Shape::Bool, "true", "Whether the tool is offered at all."),
     ],
 };
@@ -43,10 +79,26 @@ static COMMAND: Record = Record {
     what: "a command",
     unknown: Unknown::Warning,
     fields: &[
-        Field::required("name", Shape::Text(&IDENTIFIER), "The command's name, unique in the tool."),
-        Field::required("description", Shape::Text(&FILLED), "What the command does, for the model."),
-        Field::optional("parameters", Shape::Nullable(&Shape::Schema), "What the command takes, as JSON Schema."),
-        Field::optional("required", Shape::Nullable(&NAMES), "Parameters that must be given, beside those in `parameters`."),
+        Field::required(
+            "name",
+            Shape::Text(&IDENTIFIER),
+            "The command's name, unique in the tool.",
+        ),
+        Field::required(
+            "description",
+            Shape::Text(&FILLED),
+            "What the command does, for the model.",
+        ),
+        Field::optional(
+            "parameters",
+            Shape::Nullable(&Shape::Schema),
+            "What the command takes, as JSON Schema.",
+        ),
+        Field::optional(
+            "required",
+            Shape::Nullable(&NAMES),
+            "Parameters that must be given, beside those in `parameters`.",
+        ),
         Field::optional("example", Shape::Nullable(&TEXT), "An example of a call."),
     ],
 };
@@ -58,7 +110,12 @@ static SETTING: Record = Record {
     unknown: Unknown::Allowed,
     fields: &[
         Field::optional("description", Shape::Text(&ANY_TEXT), "What the setting is for."),
-        Field::default("required", Shape::Either(&Shape::Bool, &NAMES), "false", "Whether the tool cannot run without it; for an object, a list names its own required fields."),
+        Field::default(
+            "required",
+            Shape::Either(&Shape::Bool, &NAMES),
+            "false",
+            "Whether the tool cannot run without it; for an object, a list names its own required fields.",
+        ),
         Field::default("secret", Shape::Bool, "false", "Whether its value must never be shown."),
     ],
 };

@@ -34,15 +34,11 @@ impl<'c, 's> Alike<'c, 's> {
         if !self.assumed.insert((address(old), address(new))) {
             return true;
         }
-        let gone = |key: &String| !after.contains_key(key);
         before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))).all(|keyword| {
             match (before.get(keyword), after.get(keyword)) {
                 _ if is_idle(keyword) => true,
                 (Some(a), Some(b)) => self.keyword(keyword, (old, a), (new, b)),
-                (Some(only), None) | (None, Some(only)) => {
-                    debug_assert!(gone(keyword) || !before.contains_key(keyword));
-                    keyword == "format" && !is_known(only)
-                }
+                (Some(only), None) | (None, Some(only)) => keyword == "format" && !is_known(only),
                 (None, None) => true,
             }
         })
@@ -94,8 +90,7 @@ fn is_known(format: &Value) -> bool {
 /// referred to.
 fn is_idle(keyword: &str) -> bool {
     match keywords::kind(keyword) {
-        None => true,
-        Some(Kind::Id | Kind::Anchor | Kind::Dialect | Kind::BoolMap) => true,
+        None | Some(Kind::Id | Kind::Anchor | Kind::BoolMap) => true,
         Some(_) => matches!(
             keyword,
             "title" | "description" | "$comment" | "default" | "examples" | "deprecated"

@@ -1,0 +1,214 @@
+//! Strings that match a pattern, and strings that nearly do.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Is the longest string built from a pattern.
+const LONGEST: usize = 300;
+
+/// Is how often something without an upper limit is repeated at most, beyond what it must be.
+const REPEATED: u32 = 3;
+
+/// Is how many ways of going through a pattern are tried.
+const TURNS: usize = 24;
+
+/// Are the characters a person reads best, tried first wherever they fit.
+const READABLE: &[char] = &['a', 'A', '0', '1', 'z', 'Z', '9', '_', '-', '.', ' ', 'é'];
+
+/// Is a pattern that can be gone through.
+pub(super) struct Shape {
+    hir: Hir,
+}
+
+impl Shape {
+    /// Reads a pattern the way the validator does.
+    pub(super) fn new(pattern: &str) -> Option<Self> {
+        let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
+        let hir = regex_syntax::parse(&translated).ok()?;
+        Some(Self { hir })
+    }
+
+    /// Gives one string that matches, with at least this many characters if that is possible.
+    pub(super) fn sample(&self, least: usize) -> Option<String> {
+        let mut best = self.turn(0, 0, &[])?;
+        let mut more = 1;
+        // What repeats is repeated more often until it is long enough.
+        while best.chars().count() < least && more <= least {
+            let longer = self.turn(0, u32::try_from(more).unwrap_or(u32::MAX), &[])?;
+            if longer.len() <= best.len() && more > 1 {
+                break;
+            }
+            best = longer;
+            more += 1;
+        }
+        Some(best)
+    }
+
+    /// Gives strings that match, each in another way.
+    pub(super) fn variety(&self, marks: &[char]) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for turn in 0..TURNS {
+            let more = u32::try_from(turn).unwrap_or(0) % (REPEATED + 1);
+            let Some(text) = self.turn(turn, more, marks) else { continue };
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+        // As long as it gets, for a pattern that only changed in how often something may occur.
+        if let Some(longest) = self.turn(0, u32::MAX, marks).filter(|text| !found.contains(text)) {
+            found.push(longest);
+        }
+        found
+    }
+
+    /// Gives the characters at the edges of what the pattern accepts.
+    pub(super) fn marks(&self) -> Vec<char> {
+        let mut marks = Vec::new();
+        collect_marks(&self.hir, &mut marks);
+        marks.sort_unstable();
+        marks.dedup();
+        marks
+    }
+
+    fn turn(&self, turn: usize, more: u32, marks: &[char]) -> Option<String> {
+        let mut way = Way { turn, more, marks, position: 0, text: String::new() };
+        way.write(&self.hir).then_some(way.text)
+    }
+}
+
+/// Is one way of going through a pattern.
+struct Way<'m> {
+    turn: usize,
+    more: u32,
+    marks: &'m [char],
+    position: usize,
+    text: String,
+}
+
+impl Way<'_> {
+    fn write(&mut self, hir: &Hir) -> bool {
+        if self.text.len() > LONGEST {
+            return false;
+        }
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => true,
+            HirKind::Literal(literal) => {
+                let text = std::str::from_utf8(&literal.0).ok();
+                text.inspect(|text| self.text.push_str(text)).is_some()
+            }
+            HirKind::Class(class) => {
+                let chosen = self.choose(class);
+                self.position += 1;
+                chosen.inspect(|c| self.text.push(*c)).is_some()
+            }
+            HirKind::Repetition(repetition) => {
+                let most = repetition.max.unwrap_or(u32::MAX);
+                let wanted = match self.more {
+                    u32::MAX => repetition.max.unwrap_or(repetition.min.saturating_add(REPEATED)),
+                    more => repetition.min.saturating_add(more),
+                };
+                (0..wanted.min(most)).all(|_| self.write(&repetition.sub))
+            }
+            HirKind::Capture(capture) => self.write(&capture.sub),
+            HirKind::Concat(parts) => parts.iter().all(|part| self.write(part)),
+            HirKind::Alternation(branches) => {
+                let chosen = self.turn % branches.len().max(1);
+                branches.get(chosen).is_some_and(|branch| self.write(branch))
+            }
+        }
+    }
+
+    fn choose(&self, class: &Class) -> Option<char> {
+        let ranges = ranges(class);
+        let within = |c: &char| ranges.iter().any(|(start, end)| (*start..=*end).contains(c));
+        let readable = READABLE.iter().copied().filter(within);
+        let edges = ranges.iter().take(8).flat_map(|(start, end)| [*start, *end]);
+        let marks = self.marks.iter().copied().filter(within);
+        let mut choices: Vec<char> = readable.chain(marks).chain(edges).collect();
+        // The first turn reads best; later ones go through everything there is to choose from.
+        if self.turn > 0 {
+            let mut seen = std::collections::HashSet::new();
+            choices.retain(|c| seen.insert(*c));
+        }
+        let at = if self.turn == 0 { 0 } else { (self.turn + self.position) % choices.len().max(1) };
+        choices.get(at).copied()
+    }
+}
+
+fn ranges(class: &Class) -> Vec<(char, char)> {
+    match class {
+        Class::Unicode(class) => class.ranges().iter().map(|r| (r.start(), r.end())).collect(),
+        Class::Bytes(class) => {
+            class.ranges().iter().map(|r| (char::from(r.start()), char::from(r.end()))).collect()
+        }
+    }
+}
+
+fn collect_marks(hir: &Hir, marks: &mut Vec<char>) {
+    const MOST: usize = 64;
+    if marks.len() >= MOST {
+        return;
+    }
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) => {}
+        HirKind::Class(class) => {
+            for (start, end) in ranges(class).into_iter().take(8) {
+                let beside = |c: char, step: i64| {
+                    let number = i64::from(u32::from(c)) + step;
+                    u32::try_from(number).ok().and_then(char::from_u32)
+                };
+                marks.extend([start, end]);
+                marks.extend(beside(start, -1).into_iter().chain(beside(end, 1)));
+            }
+        }
+        HirKind::Repetition(repetition) => collect_marks(&repetition.sub, marks),
+        HirKind::Capture(capture) => collect_marks(&capture.sub, marks),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().for_each(|part| collect_marks(part, marks));
+        }
+    }
+}
+
+/// Gives strings that are nearly the same as one that matches.
+pub(super) fn beside(text: &str, found: &mut Vec<String>) {
+    let mut shorter = text.to_owned();
+    shorter.pop();
+    let upper = text.to_uppercase();
+    let near = [format!("{text}!"), format!("!{text}"), shorter, format!("{text}{text}"), upper];
+    found.extend(near.into_iter().filter(|near| near != text && near.len() <= 2 * LONGEST));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_from_a_pattern_matches_it() {
+        for pattern in [
+            "^[a-z]+(-[a-z0-9]+)*$",
+            r"^\d{4}-\d{2}$",
+            "^(foo|bar|baz)$",
+            "^https?://",
+            r"^[^\s@]+@[^\s@]+$",
+            r"^\w{3,10}$",
+            "^(a|b){2,4}c?$",
+        ] {
+            let shape = Shape::new(pattern).unwrap();
+            let regex = regex::Regex::new(&jsonschema_regex::to_rust_regex(pattern).unwrap());
+            let regex = regex.unwrap();
+            let variety = shape.variety(&shape.marks());
+            assert!(variety.len() > 1, "{pattern}: {variety:?}");
+            for text in variety {
+                assert!(regex.is_match(&text), "{pattern}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_is_as_long_as_it_has_to_be() {
+        let sample = |pattern: &str, least| Shape::new(pattern).unwrap().sample(least).unwrap();
+        assert_eq!(sample("^[a-z]+$", 5), "aaaaa");
+        assert_eq!(sample("^[a-z]{2,4}$", 10), "aaaa");
+        assert_eq!(sample("^x-", 2), "x-");
+        assert_eq!(sample("^(foo|bar)$", 9), "foo");
+    }
+}
