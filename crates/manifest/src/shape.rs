@@ -311,6 +311,7 @@ fn check_record<'t>(
     for member in object.members() {
         match record.fields.iter().find(|f| f.name == &*member.key) {
             Some(field) => check(&member.value, &field.shape, manner, report),
+            None if record.unknown == Unknown::Allowed => {}
             None => unknown.push(member),
         }
     }
@@ -345,9 +346,8 @@ fn unknown_field<'t>(
     report: &mut Report<'t>,
 ) {
     let severity = match record.unknown {
-        Unknown::Allowed => return,
         Unknown::Error => Severity::Error,
-        Unknown::Warning => Severity::Warning,
+        Unknown::Warning | Unknown::Allowed => Severity::Warning,
     };
     let message = format!("{} has no field {}", record.what, text::quoted(&member.key));
     let finding = report.at_key(&rules::UNKNOWN_FIELD, member, message);

@@ -308,7 +308,7 @@ pub(super) fn schema_changed(
     new: &serde_json::Value,
     changes: &mut Changes,
 ) {
-    let found = witness::find(old, new);
+    let found = witness::find_within(old, new, &mut changes.budget);
     let message = match &found {
         Some(w) if w.accepted_before => {
             format!("{what} changed: the example input was accepted before and is refused now")

@@ -17,6 +17,8 @@ use remit_model::{Dialect, Node};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::schema::witness::Budget;
+
 pub(crate) use redact::is_secret_name;
 pub use rules::{ChangeRule, Verdict};
 
@@ -42,7 +44,7 @@ pub struct Change {
 
 /// Is the whole difference, by verdict. A consent change stands in `breaking` or `non_breaking`
 /// as well: the second axis leaves the first alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Changes {
     /// What breaks callers or the user's trust.
     pub breaking: Vec<Change>,
@@ -50,6 +52,9 @@ pub struct Changes {
     pub non_breaking: Vec<Change>,
     /// What a user must see before it takes effect.
     pub consent: Vec<Change>,
+    /// What is left for looking for witnesses, which all schemas of the two versions share.
+    #[serde(skip)]
+    pub(crate) budget: Budget,
 }
 
 impl Changes {

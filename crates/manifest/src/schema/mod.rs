@@ -8,6 +8,7 @@ mod keywords;
 mod loops;
 mod pattern;
 mod refs;
+mod samples;
 
 use remit_model::Severity;
 

@@ -93,9 +93,19 @@ fn is_idle(keyword: &str) -> bool {
         None | Some(Kind::Id | Kind::Anchor | Kind::BoolMap) => true,
         Some(_) => matches!(
             keyword,
-            "title" | "description" | "$comment" | "default" | "examples" | "deprecated"
-                | "readOnly" | "writeOnly" | "contentMediaType" | "contentEncoding"
-                | "contentSchema" | "$defs" | "definitions"
+            "title"
+                | "description"
+                | "$comment"
+                | "default"
+                | "examples"
+                | "deprecated"
+                | "readOnly"
+                | "writeOnly"
+                | "contentMediaType"
+                | "contentEncoding"
+                | "contentSchema"
+                | "$defs"
+                | "definitions"
         ),
     }
 }

@@ -19,7 +19,11 @@ static FORMATS: &[Format] = &[
         good: &["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.5+02:00"],
         bad: &["2026-01-31T12:00:00", "2026-01-31", "2026-01-31 12:00:00"],
     },
-    Format { name: "time", good: &["12:00:00Z", "12:00:00+02:00"], bad: &["12:00:00", "25:00:00Z"] },
+    Format {
+        name: "time",
+        good: &["12:00:00Z", "12:00:00+02:00"],
+        bad: &["12:00:00", "25:00:00Z"],
+    },
     Format { name: "duration", good: &["P1D", "PT1H30M"], bad: &["1 day", "P", "P1D2H"] },
     Format {
         name: "email",
@@ -127,9 +131,25 @@ mod tests {
     #[test]
     fn every_format_the_validator_asserts_is_listed() {
         let asserted = [
-            "date", "date-time", "time", "duration", "email", "idn-email", "hostname",
-            "idn-hostname", "ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference",
-            "uri-template", "uuid", "json-pointer", "relative-json-pointer", "regex",
+            "date",
+            "date-time",
+            "time",
+            "duration",
+            "email",
+            "idn-email",
+            "hostname",
+            "idn-hostname",
+            "ipv4",
+            "ipv6",
+            "uri",
+            "uri-reference",
+            "iri",
+            "iri-reference",
+            "uri-template",
+            "uuid",
+            "json-pointer",
+            "relative-json-pointer",
+            "regex",
         ]
         .into_iter()
         .filter(|name| jsonschema::options().is_known_format(jsonschema::Draft::Draft202012, name));

@@ -129,7 +129,8 @@ impl Way<'_> {
             let mut seen = std::collections::HashSet::new();
             choices.retain(|c| seen.insert(*c));
         }
-        let at = if self.turn == 0 { 0 } else { (self.turn + self.position) % choices.len().max(1) };
+        let at =
+            if self.turn == 0 { 0 } else { (self.turn + self.position) % choices.len().max(1) };
         choices.get(at).copied()
     }
 }

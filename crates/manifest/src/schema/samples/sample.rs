@@ -206,6 +206,11 @@ impl<'s> Side<'s> {
         }
     }
 
+    /// Gives a name that matches a pattern.
+    pub(in crate::schema) fn name_like(&self, pattern: &str) -> Option<String> {
+        patterns::Shape::new(pattern)?.sample(1)
+    }
+
     /// Gives names that a schema accepts for properties it does not list.
     pub(super) fn other_names(&self, facts: &Facts<'s>) -> Vec<String> {
         let names = self.first_facts(&facts.values("propertyNames").collect::<Vec<_>>());
@@ -250,7 +255,9 @@ impl<'s> Side<'s> {
             Size::Full => facts.prefix().max(1) as u64,
         };
         let least = facts.counts("minItems").max().unwrap_or(0).max(usual).max(needed);
-        let wanted = length.unwrap_or(least).min(MOST_PARTS);
+        let unique = facts.values("uniqueItems").any(|unique| *unique == Value::Bool(true));
+        // Setting apart compares each with each.
+        let wanted = length.unwrap_or(least).min(if unique { MOST_PARTS / 4 } else { MOST_PARTS });
         for index in 0..usize::try_from(wanted).unwrap_or(0) {
             let mut schemas = facts.element(index);
             if (index as u64) < needed {
@@ -265,7 +272,7 @@ impl<'s> Side<'s> {
             };
             array.push(value);
         }
-        if facts.values("uniqueItems").any(|unique| *unique == Value::Bool(true)) {
+        if unique {
             set_apart(&mut array, facts);
         }
         array
@@ -296,11 +303,8 @@ fn member<'s>(facts: &Facts<'s>) -> Option<&'s Value> {
 
 /// Makes equal elements different, in the ways that are likely to stay valid.
 fn set_apart(array: &mut [Value], facts: &Facts<'_>) {
-    let listed: Vec<&Value> = facts
-        .values("items")
-        .filter_map(|items| items.get("enum")?.as_array())
-        .flatten()
-        .collect();
+    let listed: Vec<&Value> =
+        facts.values("items").filter_map(|items| items.get("enum")?.as_array()).flatten().collect();
     for index in 1..array.len() {
         let (before, rest) = array.split_at_mut(index);
         let Some(value) = rest.first_mut() else { continue };
