@@ -267,19 +267,23 @@ def check_rules_tested(tree: Tree) -> Iterator[Problem]:
     """Every rule is reported by a test at least once."""
     words = set(re.findall(r"[A-Za-z0-9_-]+", test_text(tree)))
     for file in (RULES, CHANGE_RULES):
-        for constant, rule in rule_ids(tree, file).items():
-            if rule not in words and constant not in words:
-                todo = "add a fixture or a test that fails without the rule, or remove the rule"
-                yield Problem(file, f"no test and no golden file has the rule `{rule}`", todo)
+        ids = rule_ids(tree, file).items()
+        if missing := [rule for constant, rule in ids if rule not in words and constant not in words]:
+            todo = "for each add a fixture or a test that fails without the rule, or remove the rule"
+            yield Problem(file, f"no test and no golden file has {listing(missing)}", todo)
+
+
+def listing(ids: list[str]) -> str:
+    return ", ".join(f"`{rule}`" for rule in ids)
 
 
 def check_rules_documented(tree: Tree) -> Iterator[Problem]:
     """Every rule is explained to users."""
     page = tree.text(RULE_PAGE)
     for file in (RULES, CHANGE_RULES):
-        for rule in rule_ids(tree, file).values():
-            if f"`{rule}`" not in page:
-                yield Problem(RULE_PAGE, f"does not mention the rule `{rule}`", "say what it asks and how to fix it")
+        if missing := [rule for rule in rule_ids(tree, file).values() if f"`{rule}`" not in page]:
+            todo = f"say what each asks and how to fix it; they are in {file}"
+            yield Problem(RULE_PAGE, f"does not mention {listing(missing)}", todo)
 
 
 UNFINISHED = re.compile(r"\b(?:todo|unimplemented)!\s*[(\[{]|#\[ignore\b")

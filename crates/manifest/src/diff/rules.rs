@@ -35,6 +35,11 @@ pub enum Mirror {
     Itself,
 }
 
+/// Reads the last column of the table, where `=` stands for the rule itself.
+const fn mirror(id: &'static str) -> Mirror {
+    if matches!(id.as_bytes(), b"=") { Mirror::Itself } else { Mirror::Rule(id) }
+}
+
 macro_rules! change_rules {
     ($($name:ident $id:literal $verdict:ident $consent:ident $mirror:literal)*) => {
         $(#[doc = concat!("The rule `", $id, "`.")]
@@ -42,7 +47,7 @@ macro_rules! change_rules {
             id: $id,
             verdict: Verdict::$verdict,
             consent: change_rules!(@consent $consent),
-            mirror: change_rules!(@mirror $id $mirror),
+            mirror: mirror($mirror),
         };)*
 
         /// Lists every rule, in the order of this file.
@@ -50,8 +55,6 @@ macro_rules! change_rules {
     };
     (@consent silent) => { false };
     (@consent consent) => { true };
-    (@mirror $id:literal "=") => { Mirror::Itself };
-    (@mirror $id:literal $mirror:literal) => { Mirror::Rule($mirror) };
 }
 
 change_rules! {
