@@ -1,10 +1,6 @@
 //! Witnesses: that one is found for every kind of change, and that what is found is one.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops where something is missing"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops where something is missing")]
 
 use proptest::prelude::*;
 use remit_manifest::schema::validator::Validator;
@@ -65,12 +61,27 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
         ("type added", json!({}), string(json!({})), Tighter),
         ("integer to number", number(json!({})), integer(json!({})), Tighter),
         ("null allowed", json!({"type": ["string", "null"]}), string(json!({})), Tighter),
-        ("type lists", json!({"type": ["string", "null"]}), json!({"type": ["null", "array"]}), Other),
+        (
+            "type lists",
+            json!({"type": ["string", "null"]}),
+            json!({"type": ["null", "array"]}),
+            Other,
+        ),
         ("minimum", integer(json!({"minimum": 1})), integer(json!({"minimum": 2})), Tighter),
         ("minimum added", integer(json!({})), integer(json!({"minimum": 0})), Tighter),
         ("maximum", integer(json!({"maximum": 100})), integer(json!({"maximum": 50})), Tighter),
-        ("fraction bound", number(json!({"maximum": 0.5})), number(json!({"maximum": 0.25})), Tighter),
-        ("exclusive", number(json!({"minimum": 0})), number(json!({"exclusiveMinimum": 0})), Tighter),
+        (
+            "fraction bound",
+            number(json!({"maximum": 0.5})),
+            number(json!({"maximum": 0.25})),
+            Tighter,
+        ),
+        (
+            "exclusive",
+            number(json!({"minimum": 0})),
+            number(json!({"exclusiveMinimum": 0})),
+            Tighter,
+        ),
         (
             "exclusive maximum",
             integer(json!({"exclusiveMaximum": 10})),
@@ -85,7 +96,12 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
         ),
         ("multipleOf added", integer(json!({})), integer(json!({"multipleOf": 5})), Tighter),
         ("multipleOf", integer(json!({"multipleOf": 2})), integer(json!({"multipleOf": 3})), Other),
-        ("fine steps", number(json!({"multipleOf": 0.01})), number(json!({"multipleOf": 0.1})), Tighter),
+        (
+            "fine steps",
+            number(json!({"multipleOf": 0.01})),
+            number(json!({"multipleOf": 0.1})),
+            Tighter,
+        ),
         (
             "steps in bounds",
             integer(json!({"multipleOf": 7, "minimum": 100})),
@@ -121,7 +137,12 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
             Tighter,
         ),
         ("anchor", string(json!({"pattern": "abc"})), string(json!({"pattern": "^abc$"})), Tighter),
-        ("scheme", string(json!({"pattern": "^https?://"})), string(json!({"pattern": "^https://"})), Tighter),
+        (
+            "scheme",
+            string(json!({"pattern": "^https?://"})),
+            string(json!({"pattern": "^https://"})),
+            Tighter,
+        ),
         (
             "pattern with length",
             string(json!({"pattern": "^[a-z]+$", "maxLength": 12})),
@@ -135,7 +156,12 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
             Other,
         ),
         ("format added", string(json!({})), string(json!({"format": "date"})), Tighter),
-        ("format", string(json!({"format": "date"})), string(json!({"format": "date-time"})), Other),
+        (
+            "format",
+            string(json!({"format": "date"})),
+            string(json!({"format": "date-time"})),
+            Other,
+        ),
         ("email", string(json!({"format": "email"})), string(json!({"format": "uri"})), Other),
         (
             "format with length",
@@ -143,17 +169,32 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
             string(json!({"format": "email", "maxLength": 40})),
             Tighter,
         ),
-        ("enum member gone", json!({"enum": ["a", "b", "c"]}), json!({"enum": ["a", "b"]}), Tighter),
+        (
+            "enum member gone",
+            json!({"enum": ["a", "b", "c"]}),
+            json!({"enum": ["a", "b"]}),
+            Tighter,
+        ),
         ("enum member other", json!({"enum": ["a", "b"]}), json!({"enum": ["a", "c"]}), Other),
         ("enum added", string(json!({})), string(json!({"enum": ["a", "b"]})), Tighter),
-        ("enum of many", json!({"enum": (0..50).collect::<Vec<_>>()}), json!({"enum": (0..49).collect::<Vec<_>>()}), Tighter),
+        (
+            "enum of many",
+            json!({"enum": (0..50).collect::<Vec<_>>()}),
+            json!({"enum": (0..49).collect::<Vec<_>>()}),
+            Tighter,
+        ),
         ("const", json!({"const": 1}), json!({"const": 2}), Other),
         ("const to enum", json!({"enum": ["x", "y"]}), json!({"const": "x"}), Tighter),
         ("not", string(json!({})), string(json!({"not": {"const": "root"}})), Tighter),
         ("not pattern", string(json!({})), string(json!({"not": {"pattern": "^_"}})), Tighter),
         ("minItems", array(json!({})), array(json!({"minItems": 1})), Tighter),
         ("maxItems", array(json!({"maxItems": 5})), array(json!({"maxItems": 4})), Tighter),
-        ("long maxItems", array(json!({"maxItems": 600})), array(json!({"maxItems": 500})), Tighter),
+        (
+            "long maxItems",
+            array(json!({"maxItems": 600})),
+            array(json!({"maxItems": 500})),
+            Tighter,
+        ),
         ("uniqueItems", array(json!({})), array(json!({"uniqueItems": true})), Tighter),
         (
             "maxItems of unique ones",
@@ -161,7 +202,12 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
             array(json!({"uniqueItems": true, "maxItems": 4, "items": {"type": "integer"}})),
             Tighter,
         ),
-        ("items", array(json!({"items": {"type": "string"}})), array(json!({"items": {"type": "integer"}})), Other),
+        (
+            "items",
+            array(json!({"items": {"type": "string"}})),
+            array(json!({"items": {"type": "integer"}})),
+            Other,
+        ),
         (
             "items of items",
             array(json!({"items": {"items": {"maximum": 9}}})),
@@ -254,7 +300,12 @@ fn edits() -> Vec<(&'static str, Value, Value, Way)> {
             Tighter,
         ),
         ("minProperties", object(json!({})), object(json!({"minProperties": 2})), Tighter),
-        ("maxProperties", object(json!({"maxProperties": 4})), object(json!({"maxProperties": 3})), Tighter),
+        (
+            "maxProperties",
+            object(json!({"maxProperties": 4})),
+            object(json!({"maxProperties": 3})),
+            Tighter,
+        ),
         (
             "dependentRequired",
             object(json!({"properties": {"a": {}, "b": {}}})),
@@ -357,7 +408,8 @@ fn places() -> Vec<(&'static str, fn(Value) -> Value)> {
         }),
         ("a required property", |s| tool(json!({"x": s, "y": {"type": "boolean"}}), json!(["x"]))),
         ("a nested property", |s| {
-            let inner = tool(json!({"id": {"type": "integer", "minimum": 10}, "x": s}), json!(["id"]));
+            let inner =
+                tool(json!({"id": {"type": "integer", "minimum": 10}, "x": s}), json!(["id"]));
             tool(json!({"a": {"type": "string"}, "outer": inner}), json!(["a", "outer"]))
         }),
         ("an element", |s| tool(json!({"list": {"type": "array", "items": s}}), json!(["list"]))),

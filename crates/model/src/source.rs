@@ -106,11 +106,9 @@ impl Source {
     fn lines(&self) -> &[LineStart] {
         self.lines.get_or_init(|| {
             let mut lines = vec![LineStart { byte: 0, chars: 0 }];
-            let mut chars = 0;
-            for (byte, c) in self.text.char_indices() {
-                chars += 1;
+            for (chars, (byte, c)) in self.text.char_indices().enumerate() {
                 if c == '\n' {
-                    lines.push(LineStart { byte: byte + 1, chars });
+                    lines.push(LineStart { byte: byte + 1, chars: chars + 1 });
                 }
             }
             lines

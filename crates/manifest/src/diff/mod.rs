@@ -7,6 +7,7 @@
 mod agent;
 mod capability;
 mod compare;
+mod matching;
 mod mcp_tools;
 mod redact;
 pub mod rules;

@@ -95,7 +95,7 @@ impl<'t> Map<'t> {
                 }
                 Some(Kind::SchemaMap { in_place }) => self.parts(schema, value, in_place, &base),
                 Some(Kind::PatternMap | Kind::Dependencies) => {
-                    self.parts(schema, value, false, &base)
+                    self.parts(schema, value, false, &base);
                 }
                 Some(Kind::Anchor) => {
                     if let Some(name) = value.as_str() {

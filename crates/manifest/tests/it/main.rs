@@ -1,5 +1,13 @@
 //! The tests of the manifest compiler that go through its public surface.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test stops at the first thing that is not as it should be, and says what it saw"
+)]
+
 mod corpora;
 mod differences;
 mod documentation;

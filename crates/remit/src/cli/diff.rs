@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     match arguments.format {
         Format::Human => output.human = render::diff::human(&compared),
         Format::Json => {
-            render::json::diff(new_dialect, &from_hash, &to_hash, &changes, &mut output.out)
+            render::json::diff(new_dialect, &from_hash, &to_hash, &changes, &mut output.out);
         }
         Format::Markdown => output.out = render::diff::markdown(&compared).into_bytes(),
     }

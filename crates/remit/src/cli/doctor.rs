@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     let ok = findings.iter().all(|f| f.ok);
     match arguments.format {
         Format::Json => {
-            render::json::pretty(&json!({"ok": ok, "findings": findings}), &mut output.out)
+            render::json::pretty(&json!({"ok": ok, "findings": findings}), &mut output.out);
         }
         Format::Human => {
             for finding in &findings {

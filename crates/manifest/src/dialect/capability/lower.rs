@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use remit_model::{Binding, Capability, Dialect, Manifest, Node, Permission, Scope, Sensitivity};
+use remit_model::{
+    Binding, Capability, Dialect, Manifest, Node, Object, Permission, Scope, Sensitivity,
+};
 
 use super::DEFAULT_TIMEOUT_MS;
 use crate::dialect::{text_of, timeout_of};
@@ -17,7 +19,7 @@ pub fn lower(root: &Node) -> Manifest {
     let flags = root.get("capability_flags").and_then(Node::as_object);
     manifest.flags = flags
         .into_iter()
-        .flat_map(|flags| flags.members())
+        .flat_map(Object::members)
         .filter_map(|m| Some((m.key.to_string(), m.value.as_bool()?)))
         .collect();
     let sensitivities: HashMap<&str, Sensitivity> =

@@ -1,7 +1,8 @@
 //! Tool manifests into the model.
 
 use remit_model::{
-    Binding, Capability, Dialect, Execution, Manifest, Node, Permission, Runtime, SettingField,
+    Binding, Capability, Dialect, Execution, Manifest, Node, Object, Permission, Runtime,
+    SettingField,
 };
 use serde_json::{Map, Value, json};
 
@@ -86,7 +87,7 @@ pub(crate) fn command_schema(command: &Node) -> Value {
 /// Gives the schema of a tool's configuration: the map of settings as properties, with those marked
 /// required listed, and closed, so that a misspelt setting is seen.
 pub(crate) fn config_schema(settings: &Node) -> Value {
-    let members = settings.as_object().map(|o| o.members()).unwrap_or_default();
+    let members = settings.as_object().map(Object::members).unwrap_or_default();
     let mut properties = Map::new();
     let mut required = Vec::new();
     for member in members {
@@ -112,7 +113,7 @@ pub(crate) fn config_schema(settings: &Node) -> Value {
 }
 
 fn settings(root: &Node) -> Vec<SettingField> {
-    let members = root.get("config_schema").and_then(Node::as_object).map(|o| o.members());
+    let members = root.get("config_schema").and_then(Node::as_object).map(Object::members);
     members
         .unwrap_or_default()
         .iter()

@@ -4,7 +4,7 @@ mod config;
 mod lower;
 mod syntax;
 
-use remit_model::{Node, Severity, text};
+use remit_model::{Node, Object, Severity, text};
 
 use crate::dialect::capability;
 use crate::report::Report;
@@ -132,7 +132,7 @@ fn check_parameters<'t>(command: &'t Node, report: &mut Report<'t>) {
         else {
             continue;
         };
-        let known = properties.map(|p| p.members()).unwrap_or_default();
+        let known = properties.map(Object::members).unwrap_or_default();
         let meant = report.suggest(name, known.iter().map(|m| &*m.key)).map(str::to_owned);
         let finding = report.at(
             &rules::UNDECLARED_REQUIRED,
