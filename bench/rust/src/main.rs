@@ -17,6 +17,10 @@ use remit_model::{Dialect, Node, canonical};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+/// What the product allocates with.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();

@@ -42,6 +42,16 @@ static SIGNS: &[(&str, Dialect, u32)] = &[
 /// Tells the dialect, or nothing if no field speaks for one.
 #[must_use]
 pub fn detect(root: &Node) -> Option<Dialect> {
+    told(root).map(|(dialect, _)| dialect)
+}
+
+/// Tells whether a file that nobody called a manifest is one: a single common field is not enough.
+#[must_use]
+pub fn is_surely_a_manifest(root: &Node) -> bool {
+    told(root).is_some_and(|(_, points)| points >= 3)
+}
+
+fn told(root: &Node) -> Option<(Dialect, u32)> {
     let object = root.as_object()?;
     let mut scores = [0u32; Dialect::ALL.len()];
     let mut give = |dialect: Dialect, points: u32| {
@@ -53,6 +63,7 @@ pub fn detect(root: &Node) -> Option<Dialect> {
     };
     for member in object.members() {
         if let Some((_, dialect, points)) = SIGNS.iter().find(|(field, ..)| *field == &*member.key)
+            && !belongs_elsewhere(&member.key, &member.value)
         {
             give(*dialect, *points);
         }
@@ -68,7 +79,18 @@ pub fn detect(root: &Node) -> Option<Dialect> {
     }
     let best = *scores.iter().max()?;
     let at = scores.iter().position(|score| *score == best && best > 0)?;
-    Dialect::ALL.get(at).copied()
+    Some((*Dialect::ALL.get(at)?, best))
+}
+
+/// Some files of other programs share a field's name and hold something else in it: browser
+/// extensions have a number in `manifest_version`, workflow actions an object in `inputs`.
+fn belongs_elsewhere(field: &str, value: &Node) -> bool {
+    match field {
+        "manifest_version" => value.as_number().is_some_and(|n| n == 2.0 || n == 3.0),
+        "commands" | "inputs" => value.as_object().is_some(),
+        "model" | "prompt" | "entry" | "runtime" => value.as_object().is_some(),
+        _ => false,
+    }
 }
 
 /// `tools` stands in three dialects and looks different in each.

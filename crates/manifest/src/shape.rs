@@ -240,6 +240,9 @@ pub(crate) fn wrong_type<'t>(node: &'t Node, wanted: &str, report: &mut Report<'
         (Value::Null, _) => {
             finding.help("give it a value, or leave the field out");
         }
+        (Value::String(s), "an array") if s.len() <= 40 && !s.contains(['\n', ',']) => {
+            finding.help(format!("write [{}]", text::visible(s)));
+        }
         _ => {}
     }
 }

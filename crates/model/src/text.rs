@@ -42,9 +42,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 pub fn quoted(text: &str) -> String {
     const LONGEST: usize = 80;
     match text.char_indices().nth(LONGEST) {
-        None => format!("`{}`", visible(text)),
-        Some((cut, _)) => format!("`{}…`", visible(text.get(..cut).unwrap_or_default())),
+        None => format!("`{}`", inside(text)),
+        Some((cut, _)) => format!("`{}…`", inside(text.get(..cut).unwrap_or_default())),
     }
+}
+
+/// A backtick inside would end the quotation.
+fn inside(text: &str) -> String {
+    visible(text).replace('`', "'")
 }
 
 #[cfg(test)]
@@ -63,5 +68,6 @@ mod tests {
     fn quoting_cuts_at_eighty_characters() {
         assert_eq!(quoted(&"x".repeat(80)), format!("`{}`", "x".repeat(80)));
         assert_eq!(quoted(&"x".repeat(81)), format!("`{}…`", "x".repeat(80)));
+        assert_eq!(quoted("a`b"), "`a'b`");
     }
 }

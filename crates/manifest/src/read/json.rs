@@ -149,7 +149,7 @@ impl Reader<'_> {
         let span = Span::new(start, self.at);
         let message = "the number is not finite".to_owned();
         self.note(&rules::NON_FINITE_NUMBER, span, message, Some("write a number within ±1.8e308"));
-        Value::Number(0.0)
+        Value::Number(f64::MAX)
     }
 
     /// Reads `${name}`; that it is a name is judged with the other templates.
@@ -319,7 +319,7 @@ impl Reader<'_> {
             let span = Span::new(start, self.at);
             let (message, help) = super::scalar::out_of_range(literal);
             self.note(&rules::INTEGER_OUT_OF_RANGE, span, message, Some(help));
-            return Ok(Value::Number(0.0));
+            return Ok(Value::Number(literal.parse().unwrap_or(f64::MAX)));
         }
         match literal.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Value::Number(number)),

@@ -6,6 +6,7 @@
 
 mod json;
 mod scalar;
+mod wording;
 mod yaml;
 
 use remit_model::{Diagnostic, Node, Position, Source, Span, Unit};

@@ -9,6 +9,7 @@ use remit_model::{Member, Node, Object, Span, Value, pointer, text};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use super::scalar::{self, Plain};
+use super::wording;
 use super::{DEPTH, MOST_PROBLEMS, Parsed, Problem};
 use crate::rules::{self, Rule};
 
@@ -151,22 +152,9 @@ impl Builder<'_> {
     }
 
     fn syntax(&mut self, error: &ScanError) -> Read<()> {
-        let at = error.marker().index();
-        let info = error.info();
-        let rule = if info.contains("Unicode character escape") {
-            &rules::LONE_SURROGATE
-        } else {
-            &rules::YAML_SYNTAX
-        };
-        let tab = self.source.lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
-        let help = match info {
-            _ if tab => Some("indent with spaces: YAML takes no tabs there"),
-            _ if info.contains("mapping values are not allowed") => {
-                Some("quote a text that contains `: `, and indent fields of one object alike")
-            }
-            _ => None,
-        };
-        self.note(rule, Span::new(at, at + 1), text::visible(info).into_owned(), help);
+        let wording = wording::of(error.info(), error.marker().index(), self.source);
+        let span = Span::new(wording.at, wording.at + 1);
+        self.note(wording.rule, span, wording.message, wording.help);
         Err(Stop)
     }
 
@@ -287,13 +275,13 @@ impl Builder<'_> {
             Plain::OutOfRange => {
                 let (message, help) = scalar::out_of_range(text);
                 self.note(&rules::INTEGER_OUT_OF_RANGE, span, message, Some(help));
-                Value::Number(0.0)
+                Value::Number(text.parse().unwrap_or(f64::MAX))
             }
             Plain::NotFinite => {
                 let message = "the number is not finite".to_owned();
                 let help = "write a number within ±1.8e308, or quote it if it is a text";
                 self.note(&rules::NON_FINITE_NUMBER, span, message, Some(help));
-                Value::Number(0.0)
+                Value::Number(f64::MAX)
             }
         }
     }

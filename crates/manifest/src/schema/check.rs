@@ -113,9 +113,18 @@ impl<'t> Walk<'_, 't> {
                     .then_some("an object of booleans"),
                 Kind::Type => self.type_keyword(value),
                 Kind::Pattern => self.pattern(value),
-                Kind::Reference | Kind::Anchor | Kind::Id => {
-                    self.references = true;
+                Kind::Reference => {
+                    self.reference(value);
                     value.as_str().is_none().then_some("a string")
+                }
+                Kind::Id => {
+                    self.reference(value);
+                    let whole = |id: &str| !id.strip_suffix('#').unwrap_or(id).contains('#');
+                    (!value.as_str().is_some_and(whole)).then_some("a URI without a fragment")
+                }
+                Kind::Anchor => {
+                    self.references = true;
+                    (!value.as_str().is_some_and(is_anchor)).then_some("a name such as `item`")
                 }
                 Kind::Dialect => self.draft(value),
             };
@@ -126,6 +135,17 @@ impl<'t> Walk<'_, 't> {
             if boolean {
                 finding.help("list the names in `required` of the object the property belongs to");
             }
+        }
+    }
+
+    /// Takes note that there are references, and of one that cannot be read as such.
+    fn reference(&mut self, value: &'t Node) {
+        self.references = true;
+        if let Some(reference) = value.as_str().filter(|text| !refs::is_reference(text)) {
+            let message = format!("{} is not a URI reference", text::quoted(reference));
+            self.report
+                .at(&rules::UNRESOLVED_REF, value, message)
+                .help("write `#/$defs/name`, with other characters percent-encoded");
         }
     }
 
@@ -304,6 +324,11 @@ fn fits(types: &Node, value: &Node) -> bool {
         Some(word) => one(word),
         None => types.strings().any(one),
     }
+}
+
+fn is_anchor(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
 }
 
 fn is_names(value: &Node) -> bool {

@@ -19,7 +19,9 @@ pub(super) fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
     map.resources.insert(base.to_string(), root);
     map.collect(root, &base);
     let references = std::mem::take(&mut map.references);
-    for (holder, node, base) in references {
+    // What is no reference at all was reported where it stands.
+    let readable = |node: &Node| node.as_str().is_some_and(is_reference);
+    for (holder, node, base) in references.into_iter().filter(|(_, node, _)| readable(node)) {
         match map.target(node, &base) {
             Ok(target) => map.edges.entry(address(holder)).or_default().push(target),
             Err(Miss::Outside) => {
@@ -175,6 +177,22 @@ impl<'t> Map<'t> {
             }
         }
     }
+}
+
+/// Tells whether a text has the form of a URI reference (RFC 3986).
+pub(super) fn is_reference(text: &str) -> bool {
+    let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
+    let plain = |part: &str| {
+        part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%".contains(&b))
+            && percent_decoded(part).is_some()
+    };
+    let first = before.split(['/', '?']).next().unwrap_or_default();
+    let scheme = first.split_once(':').map(|(scheme, _)| scheme);
+    let scheme_ok = scheme.is_none_or(|s| {
+        s.starts_with(|c: char| c.is_ascii_alphabetic())
+            && s.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
+    plain(before) && plain(fragment) && scheme_ok
 }
 
 fn at_pointer<'t>(root: &'t Node, pointer: &str) -> Option<&'t Node> {

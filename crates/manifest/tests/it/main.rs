@@ -13,4 +13,5 @@ mod differences;
 mod documentation;
 mod fixtures;
 mod limits;
+mod schemas;
 mod syntax;

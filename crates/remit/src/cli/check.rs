@@ -21,7 +21,7 @@ use crate::render::{self, CheckedFile};
 /// from the content unless it is named.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  remit check                        # the manifests in this directory\n  remit check tools/ agent.json\n  remit check --strict --notes .kiro/agents\n  remit check --format sarif . > remit.sarif\n  cat tool.yaml | remit check -\n\nExit codes: 0 no errors, 1 errors, 2 something could not be read."
+    after_help = "Examples:\n  remit check                        # this directory and all below\n  remit check tools/ agent.json\n  remit check --strict --notes .kiro/agents\n  remit check --format sarif . > remit.sarif\n  cat tool.yaml | remit check -\n\nExit codes: 0 no errors, 1 errors, 2 something could not be read."
 )]
 pub(super) struct Arguments {
     /// Files or directories; `-` is standard input
@@ -194,11 +194,7 @@ fn check_one(found: &Found, options: Options, keep_source: bool) -> Option<Outco
     };
     let checked =
         compile::check(&bytes, Options { format: files::format_of(&found.path), ..options });
-    if !found.named
-        && options.dialect.is_none()
-        && checked.dialect.is_none()
-        && !concerns_us(&checked, &bytes)
-    {
+    if !found.named && options.dialect.is_none() && !concerns_us(&checked, &bytes) {
         return None;
     }
     let facts = Facts::of(&checked);
@@ -209,17 +205,16 @@ fn check_one(found: &Found, options: Options, keep_source: bool) -> Option<Outco
     Some(Outcome { file, path: found.path.clone(), named: found.named, facts, failed: false })
 }
 
-/// A file found in a directory, in no dialect we know: is it a manifest that went wrong, or
-/// something else altogether? Only the first is worth a word.
+/// A file found in a directory: is it a manifest, perhaps one that went wrong, or something else
+/// altogether? Only the first is worth a word.
 fn concerns_us(checked: &compile::Checked, bytes: &[u8]) -> bool {
-    let unreadable = checked.reading.root.is_none();
-    unreadable
-        && match std::str::from_utf8(bytes) {
-            Ok(text) => {
-                text.trim().is_empty() || text.contains('\0') || detect::mentions_a_manifest(text)
-            }
-            Err(_) => true,
+    match (&checked.reading.root, std::str::from_utf8(bytes)) {
+        (Some(root), _) => detect::is_surely_a_manifest(root),
+        (None, Ok(text)) => {
+            text.trim().is_empty() || text.contains('\0') || detect::mentions_a_manifest(text)
         }
+        (None, Err(_)) => true,
+    }
 }
 
 /// Judges the manifests as a set: those given, and those beside them that they depend on.

@@ -16,7 +16,7 @@ use crate::render;
 /// For a changed schema it shows an example input that one version accepts and the other refuses.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  remit diff old.json new.json\n  remit diff <(git show HEAD:tool.yaml) tool.yaml\n  remit diff --format markdown pinned.json tools-list.json >> $GITHUB_STEP_SUMMARY\n\nExit codes: 0 nothing breaks, 1 there are breaking changes, 2 the files cannot be compared."
+    after_help = "Examples:\n  remit diff old.json new.json\n  remit diff <(git show HEAD:tool.yaml) tool.yaml\n  remit diff --format markdown pinned.json tools-list.json >> $GITHUB_STEP_SUMMARY\n\nExit codes: 0 nothing breaks, 1 there are breaking changes (or consent changes, with --fail-on consent), 2 the files cannot be compared."
 )]
 pub(super) struct Arguments {
     /// The version before; `-` is standard input
@@ -26,9 +26,20 @@ pub(super) struct Arguments {
     /// Take both to be in this dialect
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectArgument>,
+    /// What makes the exit code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "WHAT")]
+    fail_on: FailOn,
     /// How to answer
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum FailOn {
+    /// Breaking changes
+    Breaking,
+    /// Consent changes too: what a user must see first
+    Consent,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -81,7 +92,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
         }
         Format::Markdown => output.out = render::diff::markdown(&compared).into_bytes(),
     }
-    if changes.breaking.is_empty() { Exit::Fine } else { Exit::Bad }
+    let consent = arguments.fail_on == FailOn::Consent && !changes.consent.is_empty();
+    if changes.breaking.is_empty() && !consent { Exit::Fine } else { Exit::Bad }
 }
 
 /// Reads one version. A version that breaks rules is still compared, with a word about it; one
@@ -107,7 +119,7 @@ fn version(
     let errors = checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     if errors > 0 {
         output.warning(&format!(
-            "{name} has {}; `remit check {name}` shows them",
+            "{name} has {}; see `remit check {name}`",
             render::human::plural(errors, "error")
         ));
     }

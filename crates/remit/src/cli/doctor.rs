@@ -141,7 +141,7 @@ fn program(name: &'static str) -> Finding {
         .map(|dir| dir.join(name))
         .find(|path: &PathBuf| path.is_file());
     let detail = found.map_or_else(
-        || "not found; tools with this runtime will not run".to_owned(),
+        || "not found; only tools with this runtime need it".to_owned(),
         |path| remit_model::text::visible(&path.display().to_string()).into_owned(),
     );
     Finding { name, ok: true, detail }

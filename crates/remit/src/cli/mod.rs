@@ -40,8 +40,7 @@ const STYLES: Styles = Styles::styled()
     version,
     about = "The capability plane for AI agents: declare, check, version and compare what agents may do",
     after_help = "Exit codes: 0 all is well, 1 the thing asked about is bad, 2 Remit could not do it.\n\nStart with `remit new tool`, then `remit check`.",
-    styles = STYLES,
-    disable_help_subcommand = true
+    styles = STYLES
 )]
 struct Arguments {
     /// When to use colour.

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// Which kind of manifest
     #[arg(value_enum)]
     dialect: DialectArgument,
-    /// Its name; also the name of the file
+    /// Name of the file, and of the tool, skill or agent in it
     name: Option<String>,
     /// Where to write it; `-` prints it
     #[arg(short, long, value_name = "FILE")]
@@ -41,8 +41,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     if let Some(wanted) = &arguments.name
         && !is_good_name(dialect, wanted)
     {
-        output.error(&format!("`{wanted}` is not a name for a manifest of this kind"));
-        output.help(&format!("choose one like {placeholder}"));
+        output.error(&format!("`{wanted}` cannot be its name"));
+        let form = match dialect {
+            Dialect::Agent => "ASCII letters, digits and -, at most 64, starting with a letter",
+            Dialect::Skill => "ASCII letters, digits, `.`, _ and -, starting with a letter",
+            Dialect::Capability | Dialect::Tool | Dialect::McpTools => {
+                "ASCII letters, digits, _ and -, starting with a letter"
+            }
+        };
+        output.help(&format!("use {form}, such as {placeholder}; the ending is added"));
         return Exit::Failed;
     }
     let wanted = arguments.name.as_deref().unwrap_or(placeholder);

@@ -98,7 +98,7 @@ fn short(value: &Value) -> String {
 pub(crate) fn markdown(compared: &Compared<'_>) -> String {
     let Compared { dialect, old, new, from_hash, to_hash, changes } = compared;
     let mut out = String::new();
-    let _ = writeln!(out, "## {} → {}\n", escaped(old), escaped(new));
+    let _ = writeln!(out, "## `{}` → `{}`\n", code(old), code(new));
     let _ = writeln!(out, "Dialect `{}`, `{from_hash}` → `{to_hash}`\n", dialect.as_str());
     if changes.is_empty() {
         out.push_str("Nothing changed.\n");
@@ -136,10 +136,12 @@ pub(crate) fn markdown(compared: &Compared<'_>) -> String {
 
 /// Text from a manifest must not become markup.
 fn escaped(text: &str) -> String {
+    // Messages quote names in backticks, in pairs; inside them nothing is markup.
     let mut out = String::new();
+    let mut in_code = false;
     for c in text::visible(text).chars() {
-        // Backticks are left: messages quote names with them.
-        if r"\*_{}[]<>()#+!|~&".contains(c) {
+        in_code ^= c == '`';
+        if !in_code && r"\*_{}[]<>()#+!|~&".contains(c) {
             out.push('\\');
         }
         out.push(c);

@@ -6,7 +6,7 @@ use remit_model::{Diagnostic, Severity, Source, text};
 use super::CheckedFile;
 
 /// Is how much of a long line is shown.
-const WIDEST: usize = 160;
+const WIDEST: usize = 2_000;
 
 /// Is how much of a long value is underlined.
 const LONGEST_UNDERLINE: usize = 60;
@@ -89,7 +89,23 @@ fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<Excerpt> {
     let from = underline.unwrap_or(shown.len());
     let to = shown.char_indices().map(|(i, _)| i).filter(|i| *i > from).nth(LONGEST_UNDERLINE);
     let last = to.map_or(last, |to| last.min(to));
+    let last =
+        closed(shown.get(from..last).unwrap_or_default()).map_or(last, |length| from + length);
     Some(Excerpt { line: shown, span: from..last.max(from), whole: skipped == 0 })
+}
+
+/// The YAML parser sees the end of what is quoted or bracketed only after a comment that follows;
+/// gives the length up to the closing mark.
+fn closed(shown: &str) -> Option<usize> {
+    let close = match shown.chars().next()? {
+        '[' => ']',
+        '{' => '}',
+        quote @ ('"' | '\'') => quote,
+        _ => return None,
+    };
+    let comment = shown.find(" #").filter(|_| !shown.ends_with(close))?;
+    let before = shown.get(..comment)?;
+    before.rfind(close).filter(|at| *at > 0).map(|at| at + close.len_utf8())
 }
 
 /// Gives the report of a whole check, and a line that sums it up.
@@ -131,14 +147,14 @@ fn summary(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
         line.push_str(&format!(", {}", plural(warnings, "warning")));
     }
     let hidden = count(Severity::Note);
-    if hidden > 0 && !notes {
+    if hidden > 0 && notes {
+        line.push_str(&format!(", {}", plural(hidden, "note")));
+    } else if hidden > 0 {
         line.push_str(&format!(", {} (shown with --notes)", plural(hidden, "note")));
     }
     if passed_over > 0 {
-        line.push_str(&format!(
-            "; passed over {} that are not manifests",
-            plural(passed_over, "file")
-        ));
+        let are = if passed_over == 1 { "is not a manifest" } else { "are not manifests" };
+        line.push_str(&format!("; passed over {} that {are}", plural(passed_over, "file")));
     }
     line.push('\n');
     line

@@ -56,6 +56,11 @@ fn files_that_are_not_manifests_are_passed_over_in_directories_only() {
         ("settings.json", "{\"editor\": true}"),
         ("deploy.yml", "kind: A\n---\nkind: B\n"),
         ("chart.yaml", "a: {{ .Values.x }}\n  b\n"),
+        (
+            "action.yml",
+            "name: a\ndescription: b\ninputs: {x: {required: true}}\nruns: {using: node20}\n",
+        ),
+        ("extension/manifest.json", "{\"manifest_version\": 3, \"name\": \"x\", \"commands\": {}}"),
         ("node_modules/x/tool.yaml", "name: ["),
         (".kiro/agents/a.json", "{\"name\": \"a\", \"tools\": [\"read\"]}"),
     ]);
@@ -70,7 +75,7 @@ fn files_that_are_not_manifests_are_passed_over_in_directories_only() {
     assert_eq!(run.code, 0, "{}", run.stdout);
     let run = remit(dir.path(), &["check"]);
     assert!(
-        run.stdout.contains("ok: 2 manifests") && run.stdout.contains("passed over 3 files"),
+        run.stdout.contains("ok: 2 manifests") && run.stdout.contains("passed over 5 files"),
         "{}",
         run.stdout
     );

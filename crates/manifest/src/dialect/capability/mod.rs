@@ -104,11 +104,13 @@ pub(crate) fn unique<'t>(items: &'t [Node], field: &str, what: &str, report: &mu
         match seen.get(&name::folded(value)) {
             None => drop(seen.insert(name::folded(value), value)),
             Some(first) if *first == value => {
-                report.at(
-                    &rules::DUPLICATE_NAME,
-                    node,
-                    format!("there is already a {what} {}", text::quoted(value)),
-                );
+                report
+                    .at(
+                        &rules::DUPLICATE_NAME,
+                        node,
+                        format!("there is already a {what} {}", text::quoted(value)),
+                    )
+                    .help("give one of them another name");
             }
             Some(first) => {
                 let message = format!(
@@ -198,6 +200,6 @@ fn check_input_schema<'t>(schema: &'t Node, report: &mut Report<'t>) {
                 additional.unwrap_or(schema),
                 "the input schema must set `additionalProperties: false`",
             )
-            .help("add \"additionalProperties\": false, so that no argument goes unseen");
+            .help("write additionalProperties: false, so that no argument goes unseen");
     }
 }

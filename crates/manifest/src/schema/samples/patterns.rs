@@ -117,42 +117,49 @@ impl Way<'_> {
         }
     }
 
+    /// Chooses a character: in the first turn the one that reads best, later one after another of
+    /// those that are worth it.
     fn choose(&self, class: &Class) -> Option<char> {
-        let ranges = ranges(class);
-        let within = |c: &char| ranges.iter().any(|(start, end)| (*start..=*end).contains(c));
+        let within = |c: &char| match class {
+            Class::Unicode(class) => {
+                class.ranges().iter().any(|r| (r.start()..=r.end()).contains(c))
+            }
+            Class::Bytes(class) => u8::try_from(*c).is_ok_and(|byte| {
+                class.ranges().iter().any(|r| (r.start()..=r.end()).contains(&byte))
+            }),
+        };
         let readable = READABLE.iter().copied().filter(within);
-        let edges = ranges.iter().take(8).flat_map(|(start, end)| [*start, *end]);
-        let marks = self.marks.iter().copied().filter(within);
-        let mut choices: Vec<char> = readable.chain(marks).chain(edges).collect();
-        // The first turn reads best; later ones go through everything there is to choose from.
-        if self.turn > 0 {
-            let mut seen = std::collections::HashSet::new();
-            choices.retain(|c| seen.insert(*c));
+        let edges = ranges(class).flat_map(|(start, end)| [start, end]);
+        if self.turn == 0 {
+            return readable.chain(edges).next();
         }
-        let at =
-            if self.turn == 0 { 0 } else { (self.turn + self.position) % choices.len().max(1) };
+        let marks = self.marks.iter().copied().filter(within);
+        let choices: Vec<char> = readable.chain(marks).chain(edges).collect();
+        let at = (self.turn + self.position).checked_rem(choices.len())?;
         choices.get(at).copied()
     }
 }
 
-fn ranges(class: &Class) -> Vec<(char, char)> {
-    match class {
-        Class::Unicode(class) => class.ranges().iter().map(|r| (r.start(), r.end())).collect(),
-        Class::Bytes(class) => {
-            class.ranges().iter().map(|r| (char::from(r.start()), char::from(r.end()))).collect()
-        }
-    }
+/// Gives the first few ranges of a class.
+fn ranges(class: &Class) -> impl Iterator<Item = (char, char)> + '_ {
+    const MOST: usize = 8;
+    let (letters, bytes) = match class {
+        Class::Unicode(class) => (class.ranges(), Default::default()),
+        Class::Bytes(class) => (Default::default(), class.ranges()),
+    };
+    let bytes = bytes.iter().map(|r| (char::from(r.start()), char::from(r.end())));
+    letters.iter().map(|r| (r.start(), r.end())).chain(bytes).take(MOST)
 }
 
 fn collect_marks(hir: &Hir, marks: &mut Vec<char>) {
-    const MOST: usize = 64;
+    const MOST: usize = 32;
     if marks.len() >= MOST {
         return;
     }
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) => {}
         HirKind::Class(class) => {
-            for (start, end) in ranges(class).into_iter().take(8) {
+            for (start, end) in ranges(class) {
                 let beside = |c: char, step: i64| {
                     let number = i64::from(u32::from(c)) + step;
                     u32::try_from(number).ok().and_then(char::from_u32)

@@ -114,8 +114,10 @@ impl Shrink<'_> {
     }
 }
 
+/// Lists what could be left out. A long array is long because it has to be.
 fn list_parts(value: &Value, pointer: &mut String, pointers: &mut Vec<String>) {
     const MOST: usize = 400;
+    const LONG: usize = 16;
     let start = pointer.len();
     let mut below = |pointer: &mut String, part: &Value| {
         if pointers.len() < MOST {
@@ -125,7 +127,7 @@ fn list_parts(value: &Value, pointer: &mut String, pointers: &mut Vec<String>) {
         pointer.truncate(start);
     };
     match value {
-        Value::Array(items) => {
+        Value::Array(items) if items.len() <= LONG => {
             for (index, part) in items.iter().enumerate() {
                 remit_model::pointer::push_index(pointer, index);
                 below(pointer, part);

@@ -29,9 +29,10 @@ pub(super) fn run<'s>(old: &Side<'s>, new: &Side<'s>, judge: &mut Judge) {
             let mut walk = Walk { old, new, judge, lead, focused, seen: HashSet::new() };
             let spot = Spot { own: vec![walk.lead().root], other: vec![walk.follow().root] };
             walk.explore(&spot, &Holder::default(), DEEPEST);
-        }
-        if judge.found() {
-            return;
+            // Inputs made to fit the old version are the ones that could have been refused since.
+            if judge.found() {
+                return;
+            }
         }
     }
 }
