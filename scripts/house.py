@@ -228,7 +228,7 @@ def check_case(folder: str, kind: str, names: set[str]) -> Iterator[Problem]:
 
 # Written so that this file does not match itself.
 MACHINE = re.compile(
-    r"(?<![\w.:/~$}*-])/(?:home|root|Users|work)/[\w.]|"
+    r"(?<![\w.:/~$}*-])/(?:root|Users|work)/[\w.]|"
     r'"resolved":\s*"https?:'
 )
 

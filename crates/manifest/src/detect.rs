@@ -77,9 +77,36 @@ fn told(root: &Node) -> Option<(Dialect, u32)> {
     {
         give(Dialect::McpTools, 4);
     }
+    if scores.iter().all(|score| *score == 0) {
+        return told_by_little(object);
+    }
     let best = *scores.iter().max()?;
     let at = scores.iter().position(|score| *score == best && best > 0)?;
     Some((*Dialect::ALL.get(at)?, best))
+}
+
+/// A manifest of few fields, or of misspelt ones: an agent needs no more than a name, and `tools` is
+/// nobody's else.
+fn told_by_little(object: &Object) -> Option<(Dialect, u32)> {
+    let misspelt = object.members().iter().take(64).find_map(|member| {
+        let meant = crate::report::closest(&member.key, SIGNS.iter().map(|(field, ..)| *field))?;
+        SIGNS.iter().find(|(field, ..)| *field == meant)
+    });
+    if let Some((_, dialect, points)) = misspelt.filter(|(_, _, points)| *points >= 3) {
+        return Some((*dialect, points - 1));
+    }
+    let tools = object.get("tools");
+    if let Some(list) = tools.and_then(Node::as_array)
+        && !list.is_empty()
+        && list.iter().all(|tool| tool.as_object().is_some())
+    {
+        return Some((Dialect::McpTools, 2));
+    }
+    object.get("name").filter(|name| name.as_str().is_some())?;
+    let known = ["$schema", "name", "version", "description", "tools"];
+    let only_known = object.members().iter().all(|m| known.contains(&&*m.key));
+    let points = if tools.is_some() { 3 } else { 1 };
+    (only_known && object.len() > 1).then_some((Dialect::Agent, points))
 }
 
 /// Some files of other programs share a field's name and hold something else in it: browser

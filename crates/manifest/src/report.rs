@@ -9,8 +9,11 @@ use remit_model::{Diagnostic, Member, Node, Severity, Source, Span, Value, point
 
 use crate::rules::{self, Rule};
 
-/// Is how many findings of one file are kept; the rest are counted.
-const MOST_FINDINGS: usize = 500;
+/// Is how many findings of one file are shown; the rest are counted. Errors are shown first.
+const MOST_SHOWN: usize = 500;
+
+/// Is how many findings are kept until then.
+const MOST_KEPT: usize = 5_000;
 
 /// Is how many times a file gets a did-you-mean: each costs a search.
 const MOST_SUGGESTIONS: usize = 100;
@@ -23,6 +26,7 @@ const MOST_HEAVY_PATTERNS: usize = 8;
 pub struct Report<'t> {
     findings: Vec<Finding<'t>>,
     left_out: usize,
+    worst_left_out: Option<Severity>,
     suggestions: usize,
     heavy_patterns: usize,
 }
@@ -88,14 +92,21 @@ impl<'t> Report<'t> {
     fn add(&mut self, rule: &'static Rule, place: Place<'t>, message: String) -> &mut Finding<'t> {
         let finding =
             Finding { rule, severity: rule.severity, strict: false, message, help: None, place };
-        if self.findings.len() > MOST_FINDINGS {
-            self.left_out += 1;
-            self.findings.pop();
+        if self.findings.len() > MOST_KEPT
+            && let Some(gone) = self.findings.pop()
+        {
+            self.leave_out(gone.severity);
         }
         self.findings.push(finding);
         let last = self.findings.len() - 1;
         #[expect(clippy::indexing_slicing, reason = "the element was pushed above")]
         &mut self.findings[last]
+    }
+
+    fn leave_out(&mut self, severity: Severity) {
+        self.left_out += 1;
+        let worst = self.worst_left_out.map_or(severity, |worst| worst.min(severity));
+        self.worst_left_out = Some(worst);
     }
 
     /// Looks for the candidate that `word` was probably meant to be.
@@ -129,15 +140,18 @@ impl<'t> Report<'t> {
         if self.findings.is_empty() {
             return Vec::new();
         }
-        if self.left_out > 0 {
-            self.findings.pop();
-            let message = format!("{} more problems are not shown", self.left_out + 1);
-            self.left_out = 0;
+        if self.findings.len() > MOST_SHOWN {
+            self.findings.sort_by_key(|finding| finding.severity);
+            for gone in self.findings.split_off(MOST_SHOWN) {
+                self.leave_out(gone.severity);
+            }
+        }
+        if let Some(worst) = self.worst_left_out {
             self.findings.push(Finding {
                 rule: &rules::TOO_MANY_PROBLEMS,
-                severity: Severity::Error,
+                severity: worst,
                 strict: false,
-                message,
+                message: format!("{} more problems are not shown", self.left_out),
                 help: None,
                 place: Place::Node(root),
             });
@@ -236,10 +250,20 @@ pub(crate) fn closest<'c>(
             }
             let distance = strsim::osa_distance(word, candidate);
             let longer = word.chars().count().max(candidate.chars().count());
-            (distance <= (longer / 3).min(3)).then_some((distance, candidate))
+            if distance <= (longer / 3).min(3) {
+                return Some((distance, candidate));
+            }
+            is_stump(word, candidate).then_some((4, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Tells whether one word is the other cut short, as `params` is of `parameters`.
+fn is_stump(word: &str, candidate: &str) -> bool {
+    let shorter = word.len().min(candidate.len());
+    let common = word.bytes().zip(candidate.bytes()).take_while(|(a, b)| a == b).count();
+    common >= 4 && common + 1 >= shorter
 }
 
 #[cfg(test)]
@@ -252,6 +276,8 @@ mod tests {
         assert_eq!(closest("comands", fields), Some("commands"));
         assert_eq!(closest("displayName", fields), Some("display_name"));
         assert_eq!(closest("nmae", fields), Some("name"));
+        assert_eq!(closest("desc", fields), Some("description"));
+        assert_eq!(closest("descs", fields), Some("description"));
         assert_eq!(closest("runtime", fields), None);
         assert_eq!(closest("x", fields), None);
     }
@@ -263,10 +289,11 @@ mod tests {
         for (added, shown, last) in [(500, 500, "x"), (503, 501, "3 more problems are not shown")] {
             let mut report = Report::default();
             for _ in 0..added {
-                report.at(&rules::EMPTY_DOCUMENT, &root, "x");
+                report.at(&rules::EMPTY_DOCUMENT, &root, "x").severity(Severity::Note);
             }
             let diagnostics = report.finish(&root, &source, false);
             assert_eq!(diagnostics.len(), shown);
+            assert!(diagnostics.iter().all(|d| d.severity == Severity::Note));
             assert_eq!(diagnostics.last().map(|d| d.message.as_str()), Some(last));
         }
     }

@@ -42,6 +42,9 @@ pub enum Shape {
     Record(&'static Record),
     /// A JSON Schema 2020-12.
     Schema,
+    /// A JSON Schema of an object with no other properties than it names. That it is one is judged
+    /// by its dialect; editors learn it from here.
+    ClosedSchema,
     /// The shape, or `null`.
     Nullable(&'static Shape),
     /// Either of two shapes that differ in JSON type.
@@ -170,7 +173,7 @@ pub fn check<'t>(node: &'t Node, shape: &'static Shape, manner: Manner, report: 
             Some(object) => check_record(node, object, record, manner, report),
             None => wrong_type(node, "an object", report),
         },
-        Shape::Schema => schema::check(node, manner.schemas, report),
+        Shape::Schema | Shape::ClosedSchema => schema::check(node, manner.schemas, report),
         Shape::Nullable(inner) => {
             if !node.is_null() {
                 check(node, inner, manner, report);
@@ -198,7 +201,7 @@ impl Shape {
             Self::Integer { .. } => "a whole number",
             Self::List(_) => "an array",
             Self::Map(_) | Self::Record(_) => "an object",
-            Self::Schema => "an object or a boolean",
+            Self::Schema | Self::ClosedSchema => "an object or a boolean",
             Self::Nullable(inner) | Self::Either(inner, _) => inner.type_name(),
         }
     }
@@ -212,7 +215,9 @@ fn fits_type(node: &Node, shape: &Shape) -> bool {
         Shape::Integer { .. } => node.as_number().is_some(),
         Shape::List(_) => node.as_array().is_some(),
         Shape::Map(_) | Shape::Record(_) => node.as_object().is_some(),
-        Shape::Schema => node.as_object().is_some() || node.as_bool().is_some(),
+        Shape::Schema | Shape::ClosedSchema => {
+            node.as_object().is_some() || node.as_bool().is_some()
+        }
         Shape::Nullable(inner) => node.is_null() || fits_type(node, inner),
         Shape::Either(first, second) => fits_type(node, first) || fits_type(node, second),
     }

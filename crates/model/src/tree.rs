@@ -76,6 +76,9 @@ pub struct Object {
 /// From how many members on an object is indexed.
 const INDEXED_FROM: usize = 17;
 
+/// How many members with a repeated key are handed back.
+const MOST_REPEATED: usize = 128;
+
 impl Object {
     /// Takes the members in order. Of members with one key the first stays; the later ones are
     /// handed back so that the reader can report them.
@@ -110,7 +113,7 @@ impl Object {
             later.sort_unstable();
             let mut position = 0u32;
             let mut drop = later.iter().peekable();
-            let (gone, kept): (Vec<_>, Vec<_>) = members.into_iter().partition(|_| {
+            let gone = members.extract_if(.., |_| {
                 let hit = drop.peek() == Some(&&position);
                 if hit {
                     drop.next();
@@ -118,8 +121,12 @@ impl Object {
                 position += 1;
                 hit
             });
-            repeated = gone;
-            members = kept;
+            // Nobody reads thousands of them, and a flood of them must not fill the memory.
+            for member in gone {
+                if repeated.len() < MOST_REPEATED {
+                    repeated.push(member);
+                }
+            }
             order = sorted_order(&members);
         }
         (Self { members, index: Some(order.into_boxed_slice()) }, repeated)

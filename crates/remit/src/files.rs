@@ -95,6 +95,11 @@ pub(crate) fn format_of(path: &Path) -> Option<Format> {
     path.extension().and_then(|e| e.to_str()).and_then(Format::of_extension)
 }
 
+/// Gives the path of a file without links and detours, or the path itself.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Lists the files beside a manifest that may be manifests too.
 pub(crate) fn siblings(path: &Path) -> Vec<PathBuf> {
     const MOST: usize = 2_000;
@@ -112,14 +117,34 @@ pub(crate) fn siblings(path: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Says whether to wait for a file that has nothing to give yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// A file the user named, perhaps a pipe from another program.
+    Wait,
+    /// A file that was only found somewhere.
+    GoOn,
+}
+
+fn open(path: &Path, patience: Patience) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(target_os = "linux")]
+    if patience == Patience::GoOn {
+        const O_NONBLOCK: i32 = 0o4000;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, O_NONBLOCK);
+    }
+    options.open(path)
+}
+
 /// Reads a file, but never more of it than one byte past `most`: more would be refused unseen.
-pub(crate) fn read(path: &Path, most: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn read(path: &Path, most: usize, patience: Patience) -> Result<Vec<u8>, String> {
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     let result = if path.as_os_str() == "-" {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| {
+        open(path, patience).and_then(|file| {
             if let Ok(metadata) = file.metadata() {
                 if metadata.is_dir() {
                     return Err(io::Error::from(io::ErrorKind::IsADirectory));

@@ -57,6 +57,12 @@ impl Facts {
         })
     }
 
+    /// Gives the name others know it by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Tells whether it needs other tools.
     #[must_use]
     pub fn has_dependencies(&self) -> bool {

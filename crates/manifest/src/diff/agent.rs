@@ -84,7 +84,13 @@ const PARTS: &[Part] = &[
 
 /// Compares two agents.
 pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
-    let handled: Vec<&str> = PARTS.iter().map(|part| part.field).collect();
+    let mut handled: Vec<&str> = PARTS.iter().map(|part| part.field).collect();
+    if old.get("version").is_some() != new.get("version").is_some() {
+        // It decides by which format, and how strictly, the whole file is judged.
+        handled.push("version");
+        let table = [field("version", &rules::FORMAT_CHANGED)];
+        compare::only_fields(old, new, "the agent", &table, changes);
+    }
     compare::root_fields(old, new, "the agent", FIELDS, &handled, changes);
     for part in PARTS {
         one_part(part, old, new, changes);

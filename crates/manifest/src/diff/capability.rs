@@ -21,7 +21,7 @@ pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
         &["tools", "permission_scopes", "capability_flags"],
         changes,
     );
-    let scopes = Scopes { old: sensitivities(old), new: sensitivities(new) };
+    let scopes = Scopes { old: sensitivities(old), new: sensitivities(new), places: places(new) };
     let moved = tools(old, new, &scopes, changes);
     scope_list(old, new, &scopes, &moved, changes);
     flags(old, new, changes);
@@ -31,6 +31,17 @@ pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
 struct Scopes<'t> {
     old: HashMap<&'t str, Sensitivity>,
     new: HashMap<&'t str, Sensitivity>,
+    /// Where each scope stands in the new version.
+    places: HashMap<&'t str, usize>,
+}
+
+fn places(root: &Node) -> HashMap<&str, usize> {
+    let scopes = root.get("permission_scopes").and_then(Node::as_array).unwrap_or_default();
+    scopes
+        .iter()
+        .enumerate()
+        .filter_map(|(i, scope)| Some((scope.get("id")?.as_str()?, i)))
+        .collect()
 }
 
 fn sensitivities(root: &Node) -> HashMap<&str, Sensitivity> {
@@ -149,6 +160,9 @@ fn tool_pair<'t>(
     if let (Some(was), Some(is)) = levels
         && is > was
     {
+        // The place is what was edited: the scope, if the tool kept it.
+        let place = scopes.places.get(after).filter(|_| before == after);
+        let pointer = place.map_or(pointer, |i| format!("/permission_scopes/{i}/sensitivity"));
         let message = format!(
             "{what} takes more care now: its sensitivity rose from {} to {}",
             was.as_str(),
@@ -291,7 +305,11 @@ fn scope_pair(old: &Item<'_>, new: &Item<'_>, steady: &HashSet<&str>, changes: &
         old,
         new,
         &what,
-        &[field("label_i18n_key", &rules::CONSENT_TEXT_CHANGED)],
+        &[
+            field("label_i18n_key", &rules::CONSENT_TEXT_CHANGED),
+            // A sensitivity that cannot be read is not a smaller one.
+            field("sensitivity", &rules::SENSITIVITY_UNREADABLE),
+        ],
         &handled,
         changes,
     );
@@ -308,7 +326,7 @@ fn flags(old: &Node, new: &Node, changes: &mut Changes) {
         let (rule, message) = match (on(before), on(after)) {
             (true, false) => (&rules::FLAG_WITHDRAWN, format!("{name} was withdrawn")),
             (false, true) => (&rules::FLAG_RAISED, format!("{name} was switched on")),
-            _ => (&rules::FIELD_CHANGED, format!("{name} changed")),
+            _ => (&rules::UNKNOWN_FIELD_CHANGED, format!("{name} changed")),
         };
         compare::changed(
             rule,
@@ -320,7 +338,7 @@ fn flags(old: &Node, new: &Node, changes: &mut Changes) {
         );
     }
     for flag in &matched.removed {
-        let rule = if on(flag) { &rules::FLAG_WITHDRAWN } else { &rules::FIELD_CHANGED };
+        let rule = if on(flag) { &rules::FLAG_WITHDRAWN } else { &rules::UNKNOWN_FIELD_CHANGED };
         compare::removed(
             rule,
             flag,
@@ -329,7 +347,7 @@ fn flags(old: &Node, new: &Node, changes: &mut Changes) {
         );
     }
     for flag in &matched.added {
-        let rule = if on(flag) { &rules::FLAG_RAISED } else { &rules::FIELD_CHANGED };
+        let rule = if on(flag) { &rules::FLAG_RAISED } else { &rules::UNKNOWN_FIELD_CHANGED };
         compare::added(rule, flag, format!("{} is stated now", text::quoted(flag.key)), changes);
     }
 }

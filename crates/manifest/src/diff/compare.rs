@@ -234,7 +234,7 @@ pub(super) fn root_fields(
         old: old.as_object().unwrap_or(&empty),
         new: new.as_object().unwrap_or(&empty),
     };
-    fields(pair, table, handled, &rules::FIELD_CHANGED, changes);
+    fields(pair, table, handled, &rules::UNKNOWN_FIELD_CHANGED, changes);
 }
 
 /// Compares the plain fields of one element in both versions.
@@ -246,7 +246,7 @@ pub(super) fn item_fields(
     handled: &[&str],
     changes: &mut Changes,
 ) {
-    item_fields_under(old, new, what, table, handled, &rules::FIELD_CHANGED, changes);
+    item_fields_under(old, new, what, table, handled, &rules::UNKNOWN_FIELD_CHANGED, changes);
 }
 
 /// Compares one field that holds a schema, if it is in either version.

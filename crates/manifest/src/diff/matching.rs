@@ -93,28 +93,36 @@ pub(super) fn renames<'t>(
     if matched.removed.len().max(matched.added.len()) > MOST {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    loop {
-        let best = matched
-            .removed
-            .iter()
-            .enumerate()
-            .flat_map(|(i, old)| {
-                let alike = &alike;
-                matched
-                    .added
-                    .iter()
-                    .enumerate()
-                    .filter_map(move |(j, new)| Some((alike(old, new)?, i, j)))
-            })
-            .max_by_key(|(likeness, i, j)| (*likeness, std::cmp::Reverse((*i, *j))));
-        let Some((_, i, j)) = best else { return found };
-        found.push((matched.removed.remove(i), matched.added.remove(j)));
+    let mut pairs = Vec::new();
+    for (i, old) in matched.removed.iter().enumerate() {
+        for (j, new) in matched.added.iter().enumerate() {
+            if let Some(likeness) = alike(old, new) {
+                pairs.push((std::cmp::Reverse(likeness), i, j));
+            }
+        }
     }
+    pairs.sort_unstable();
+    let mut removed: Vec<_> = std::mem::take(&mut matched.removed).into_iter().map(Some).collect();
+    let mut added: Vec<_> = std::mem::take(&mut matched.added).into_iter().map(Some).collect();
+    let mut found = Vec::new();
+    for (_, i, j) in pairs {
+        let (Some(old), Some(new)) = (removed.get_mut(i), added.get_mut(j)) else { continue };
+        if let (Some(_), Some(_)) = (&old, &new) {
+            found.extend(old.take().zip(new.take()));
+        }
+    }
+    matched.removed = removed.into_iter().flatten().collect();
+    matched.added = added.into_iter().flatten().collect();
+    found
 }
 
 /// Tells whether two names look like the old and the new name of one thing.
 pub(super) fn names_alike(old: &str, new: &str) -> bool {
+    // The distance takes time in proportion to both lengths; nobody's names are that long.
+    const LONGEST: usize = 64;
+    if old.len() > LONGEST || new.len() > LONGEST {
+        return false;
+    }
     strsim::normalized_damerau_levenshtein(old, new) >= 0.5
         || old.contains(new)
         || new.contains(old)

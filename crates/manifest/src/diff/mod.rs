@@ -83,7 +83,10 @@ impl Changes {
 #[must_use]
 pub fn diff(dialect: Dialect, old: &Node, new: &Node) -> Changes {
     let mut changes = Changes::default();
-    if old.same(new) {
+    let unwrapped = |root| {
+        if dialect == Dialect::McpTools { crate::dialect::mcp_tools::unwrapped(root) } else { root }
+    };
+    if unwrapped(old).same(unwrapped(new)) {
         return changes;
     }
     match dialect {

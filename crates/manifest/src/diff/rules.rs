@@ -60,6 +60,7 @@ macro_rules! change_rules {
 change_rules! {
     // Any dialect
     FIELD_CHANGED "field-changed" NonBreaking silent "="
+    UNKNOWN_FIELD_CHANGED "unknown-field-changed" NonBreaking consent "="
     DEFAULT_WRITTEN "default-written" NonBreaking silent "="
     TEXT_CHANGED "text-changed" NonBreaking silent "="
     VERSION_CHANGED "version-changed" NonBreaking silent "="
@@ -77,6 +78,7 @@ change_rules! {
     SENSITIVITY_RAISED "sensitivity-raised" Breaking silent "sensitivity-lowered"
     SENSITIVITY_LOWERED "sensitivity-lowered" NonBreaking consent "sensitivity-raised"
     UNUSED_SCOPE_RAISED "unused-scope-raised" NonBreaking silent "sensitivity-lowered"
+    SENSITIVITY_UNREADABLE "sensitivity-unreadable" Breaking consent "="
     TOOL_REPOINTED "tool-repointed" NonBreaking consent "="
     SCOPE_REMOVED "scope-removed" Breaking silent "scope-added"
     SCOPE_ADDED "scope-added" NonBreaking silent "scope-removed"
@@ -100,7 +102,7 @@ change_rules! {
     EXECUTION_CHANGED "execution-changed" Breaking silent "="
     ENTRY_CHANGED "entry-changed" NonBreaking consent "="
     SETTING_REMOVED "setting-removed" Breaking silent "setting-added"
-    SETTING_ADDED "setting-added" NonBreaking silent "setting-removed"
+    SETTING_ADDED "setting-added" NonBreaking consent "setting-removed"
     SETTING_REQUIRED "setting-required" Breaking silent "setting-optional"
     SETTING_OPTIONAL "setting-optional" NonBreaking silent "setting-required"
     SETTING_CHANGED "setting-changed" Breaking silent "="
@@ -126,6 +128,7 @@ change_rules! {
     ACCESS_WIDENED "access-widened" NonBreaking silent "access-narrowed"
 
     // Agent manifests
+    FORMAT_CHANGED "format-changed" NonBreaking consent "="
     MODEL_CHANGED "model-changed" NonBreaking consent "="
     PROMPT_CHANGED "prompt-changed" NonBreaking consent "="
     HOOKS_CHANGED "hooks-changed" NonBreaking consent "="

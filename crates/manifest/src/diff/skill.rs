@@ -49,7 +49,7 @@ fn table(access: &'static ChangeRule) -> [FieldRule; 13] {
         field("name", &rules::TEXT_CHANGED),
         field("version", &rules::VERSION_CHANGED),
         field("capability_type", &rules::CAPABILITY_TYPE_CHANGED),
-        field("description", &rules::TEXT_CHANGED),
+        field("description", &rules::DESCRIPTION_CHANGED),
         field("protocol", &rules::PROTOCOL_CHANGED),
         field("provider", &rules::PROVIDER_CHANGED),
         field("endpoint", &rules::ENDPOINT_CONTRACT_CHANGED),

@@ -17,7 +17,7 @@ pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
             field_or("manifest_version", &rules::FIELD_CHANGED, "\"1.0.0\""),
             field("name", &rules::NAME_CHANGED),
             field("display_name", &rules::TEXT_CHANGED),
-            field("description", &rules::TEXT_CHANGED),
+            field("description", &rules::DESCRIPTION_CHANGED),
             field("author", &rules::TEXT_CHANGED),
             field_or("version", &rules::VERSION_CHANGED, "\"1.0.0\""),
             field_or("type", &rules::EXECUTION_CHANGED, "\"sync\""),
@@ -121,7 +121,7 @@ fn command_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
         &what,
         &[
             field("description", &rules::DESCRIPTION_CHANGED),
-            field("example", &rules::TEXT_CHANGED),
+            field("example", &rules::DESCRIPTION_CHANGED),
         ],
         &handled,
         changes,

@@ -42,6 +42,9 @@ pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
     Parsed { root, problems, bare_templates: Vec::new() }
 }
 
+/// Is how many bytes of text weigh as much as a value when aliases copy them.
+const BYTES_A_VALUE: usize = 64;
+
 /// Marks that reading cannot go on; the problem has been noted.
 struct Stop;
 
@@ -253,7 +256,8 @@ impl Builder<'_> {
             self.key(text, style, span);
             if anchor != 0 {
                 let node = Node { value: Value::String(text.into()), span };
-                self.anchors.insert(anchor, Anchored { node, values: 1, depth: 0 });
+                let (values, depth) = measure(&node);
+                self.anchors.insert(anchor, Anchored { node, values, depth });
             }
             return Ok(());
         }
@@ -360,12 +364,19 @@ impl Builder<'_> {
     }
 }
 
-/// Counts the values of a tree and how many containers deep it goes.
+/// Counts the values of a tree and how many containers deep it goes. A long text counts as many
+/// values, so that what aliases copy is bounded in bytes too.
 fn measure(node: &Node) -> (usize, usize) {
-    let children: Box<dyn Iterator<Item = &Node>> = match &node.value {
-        Value::Array(items) => Box::new(items.iter()),
-        Value::Object(object) => Box::new(object.members().iter().map(|m| &m.value)),
+    let texts = |length: usize| 1 + length / BYTES_A_VALUE;
+    let items = match &node.value {
+        Value::Array(items) => items,
+        Value::Object(object) => {
+            let keys: usize = object.members().iter().map(|m| m.key.len() / BYTES_A_VALUE).sum();
+            let values = object.members().iter().map(|m| measure(&m.value));
+            return values.fold((1 + keys, 1), |(n, depth), (v, d)| (n + v, depth.max(d + 1)));
+        }
+        Value::String(text) | Value::Template(text) => return (texts(text.len()), 0),
         _ => return (1, 0),
     };
-    children.map(measure).fold((1, 1), |(values, depth), (v, d)| (values + v, depth.max(d + 1)))
+    items.iter().map(measure).fold((1, 1), |(values, depth), (v, d)| (values + v, depth.max(d + 1)))
 }

@@ -83,12 +83,16 @@ pub(super) struct Allowance {
 
 /// Looks for trouble.
 pub(super) fn find(schema: &Value) -> Result<Allowance, Trouble> {
-    let refs = Refs::new(schema);
+    find_with(schema, &Refs::new(schema))
+}
+
+/// Looks for trouble in a schema whose references were looked up before.
+pub(super) fn find_with<'s>(schema: &'s Value, refs: &Refs<'s>) -> Result<Allowance, Trouble> {
     if !refs.refers && !refs.unevaluated {
         // A tree without short cuts: nothing in it is visited twice.
         return Ok(Allowance { error_depth: usize::MAX, visits: 1 });
     }
-    let graph = Graph::new(schema, &refs)?;
+    let graph = Graph::new(schema, refs)?;
     let order = in_order(&graph)?;
     let visits = cost::visits(&graph, MOST_UNEVALUATED_VISITS);
     if visits > MOST_VISITS {

@@ -15,10 +15,19 @@ pub(super) enum Verdict {
     Bad(String),
 }
 
+/// Is the longest pattern that is parsed at all: parsing takes many times its length in memory.
+const LONGEST: usize = 8_192;
+
 /// Judges a pattern without compiling it.
 pub(super) fn judge(pattern: &str) -> Verdict {
+    if pattern.len() > LONGEST {
+        return Verdict::Bad(format!("it has more than {LONGEST} bytes"));
+    }
+    if look_around(pattern).is_none() && !jsonschema_regex::is_valid_ecma_regex(pattern) {
+        return Verdict::Bad("it is not a regular expression of ECMA-262".to_owned());
+    }
     let Ok(translated) = jsonschema_regex::to_rust_regex(pattern) else {
-        let why = look_around(pattern).unwrap_or("it is not a regular expression of ECMA-262");
+        let why = look_around(pattern).unwrap_or("the linear-time engine cannot take it");
         return Verdict::Bad(why.to_owned());
     };
     match regex_syntax::Parser::new().parse(&translated) {
@@ -78,9 +87,26 @@ mod tests {
         for pattern in ["^[a-z]+$", r"^\d{4}-\d{2}$", r"^\w+$", "^(a+)+$", r"\p{L}", "^.{1,100}$"] {
             assert!(!matches!(judge(pattern), Verdict::Bad(_)), "{pattern}");
         }
-        for pattern in ["(?=a)b", "(?<!a)b", r"(a)\1", "(", "[z-a]", "*"] {
+        for pattern in [
+            "(?i)a",
+            "[[:alpha:]]",
+            "x*+",
+            "(?P<n>a)",
+            "(?=a)b",
+            "(?<!a)b",
+            r"(a)\1",
+            "(",
+            "[z-a]",
+            "*",
+        ] {
             assert!(matches!(judge(pattern), Verdict::Bad(_)), "{pattern}");
         }
+    }
+
+    #[test]
+    fn patterns_end_at_their_length() {
+        assert!(!matches!(judge(&"a".repeat(LONGEST)), Verdict::Bad(_)));
+        assert!(matches!(judge(&"a".repeat(LONGEST + 1)), Verdict::Bad(_)));
     }
 
     #[test]

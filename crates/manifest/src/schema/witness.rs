@@ -24,73 +24,69 @@ pub struct Witness {
 }
 
 /// Bounds the work of looking for witnesses, for as many pairs of schemas as belong to one piece of
-/// work. What comes first may use up to a quarter of what is left, so that a few changes get full
-/// effort and three hundred still get some each.
+/// work. It is counted in steps: one for each input that is judged, and as many for compiling a schema
+/// as inputs could be judged in that time. What comes first may use up to an eighth of what is left,
+/// so that a few changes get full effort and three hundred still get some each.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    checks: u32,
-    bytes: usize,
+    steps: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { checks: 16_000, bytes: 400_000 }
+        Self { steps: 36_000 }
     }
 }
 
 impl Budget {
-    /// Is what one search gets even when nothing is left of what all share.
+    /// Is what one search needs to be of any use.
     const LEAST: u32 = 40;
     const MOST: u32 = 4_000;
 
-    /// Takes what one search may use.
-    fn share(&mut self) -> u32 {
-        let share = (self.checks / 4).clamp(Self::LEAST, Self::MOST);
-        self.checks = self.checks.saturating_sub(share);
-        share
-    }
-
-    fn give_back(&mut self, checks: u32) {
-        self.checks = self.checks.saturating_add(checks);
-    }
-
-    /// Pays for compiling a schema, or says that there is no more.
-    fn pay(&mut self, schema: &Value) -> bool {
-        match self.bytes.checked_sub(weight(schema)) {
-            Some(rest) => {
-                self.bytes = rest;
-                true
-            }
-            None => false,
-        }
+    /// Takes what compiling both schemas costs, and what one search may use after that.
+    fn share(&mut self, old: &Value, new: &Value) -> Option<u32> {
+        let bytes = weight(old).saturating_add(weight(new));
+        let cost = u32::try_from(bytes / BYTES_A_STEP).unwrap_or(u32::MAX);
+        let rest = self.steps.checked_sub(cost)?;
+        let share = (rest / 8).clamp(Self::LEAST, Self::MOST);
+        self.steps = rest.checked_sub(share)?;
+        Some(share)
     }
 }
 
+/// Is how many bytes of a schema compile in the time of one step.
+const BYTES_A_STEP: usize = 10;
+
 /// Estimates what compiling a schema costs, in bytes of plain schema.
 fn weight(schema: &Value) -> usize {
-    const PATTERN: usize = 600;
-    const HEAVY: usize = 100_000;
-    let of_pattern = |text: &str| match pattern::judge(text) {
-        pattern::Verdict::Good | pattern::Verdict::Bad(_) => PATTERN,
-        pattern::Verdict::Heavy(_) => HEAVY,
-    };
     match schema {
         Value::String(text) => text.len() + 2,
         Value::Array(items) => items.iter().map(weight).fold(2, usize::saturating_add),
         Value::Object(members) => members
             .iter()
             .map(|(key, value)| {
-                let pattern = match value {
-                    Value::String(text) if key == "pattern" => of_pattern(text),
+                let patterns = match value {
+                    Value::String(text) if key == "pattern" => pattern_weight(text),
                     Value::Object(map) if key == "patternProperties" => {
-                        map.keys().map(|key| of_pattern(key)).sum()
+                        map.keys().map(|key| pattern_weight(key)).sum()
                     }
                     _ => 0,
                 };
-                key.len() + 4 + pattern + weight(value)
+                (key.len() + 4).saturating_add(patterns).saturating_add(weight(value))
             })
             .fold(2, usize::saturating_add),
         Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+    }
+}
+
+fn pattern_weight(text: &str) -> usize {
+    const USUAL: usize = 600;
+    const HEAVY: usize = 100_000;
+    // Only what is counted or named by a property can be larger than it looks.
+    let suspect = text.contains('{') || text.contains('\\') || text.len() > 200;
+    match suspect.then(|| pattern::judge(text)) {
+        Some(pattern::Verdict::Heavy(_)) => HEAVY,
+        _ => USUAL,
     }
 }
 
@@ -104,25 +100,26 @@ pub fn find(old: &Value, new: &Value) -> Option<Witness> {
 /// Looks for a witness with what is left of a budget.
 #[must_use]
 pub fn find_within(old: &Value, new: &Value, budget: &mut Budget) -> Option<Witness> {
+    if old == new || budget.steps < Budget::LEAST {
+        return None;
+    }
     let (before, after) = (Side::new(old), Side::new(new));
-    if old == new || Alike::new(&before, &after).schemas(old, new) {
+    let mut alike = Alike::new(&before, &after);
+    if alike.compare(old, new) {
         return None;
     }
-    if !budget.pay(old) || !budget.pay(new) {
-        return None;
-    }
-    let (old_visits, old_validator) = compiled(old)?;
-    let (new_visits, new_validator) = compiled(new)?;
-    let share = budget.share();
+    let share = budget.share(old, new)?;
+    let (old_visits, old_validator) = compiled(&before)?;
+    let (new_visits, new_validator) = compiled(&after)?;
     let price = u32::try_from((old_visits + new_visits) / 64).unwrap_or(u32::MAX).max(1);
     let mut judge = Judge::new(old_validator, new_validator, share, price);
-    search::run(&before, &after, &mut judge);
+    search::run((&before, &after), &mut alike, &mut judge);
     let (found, rest) = judge.conclude();
-    budget.give_back(rest);
+    budget.steps = budget.steps.saturating_add(rest);
     found
 }
 
-fn compiled(schema: &Value) -> Option<(u64, Validator)> {
-    let allowance = loops::find(schema).ok()?;
-    Some((allowance.visits, Validator::built(schema, allowance).ok()?))
+fn compiled(side: &Side<'_>) -> Option<(u64, Validator)> {
+    let allowance = loops::find_with(side.root, &side.refs).ok()?;
+    Some((allowance.visits, Validator::built(side.root, allowance).ok()?))
 }

@@ -54,6 +54,12 @@ fn of(shape: &Shape) -> Value {
         Shape::Map(inner) => json!({"type": "object", "additionalProperties": of(inner)}),
         Shape::Record(record) => of_record(record),
         Shape::Schema => json!({"$ref": "https://json-schema.org/draft/2020-12/schema"}),
+        Shape::ClosedSchema => json!({
+            "$ref": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {"type": {"const": "object"}, "additionalProperties": {"const": false}},
+            "required": ["type", "additionalProperties"],
+        }),
         Shape::Nullable(inner) => json!({"anyOf": [of(inner), {"type": "null"}]}),
         Shape::Either(first, second) => json!({"anyOf": [of(first), of(second)]}),
     }

@@ -95,8 +95,8 @@ pub static MEDIA_TYPE: Text = Text {
 
 fn is_http_url(s: &str) -> bool {
     url::Url::parse(s).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        && s.contains("://")
-        && !s.contains(char::is_whitespace)
+        && s.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'))
+        && !s.contains(|c: char| c.is_whitespace() || "{}<>\"\\^`|".contains(c))
 }
 
 /// RFC 3339: full date, `T`, full time, offset; leap seconds may be written.
@@ -110,7 +110,12 @@ fn is_date_time(s: &str) -> bool {
     let offset = s.ends_with(['Z', 'z'])
         || s.get(s.len().saturating_sub(6)..)
             .is_some_and(|o| o.starts_with(['+', '-']) && o.as_bytes().get(3) == Some(&b':'));
-    shaped && offset && s.parse::<jiff::Timestamp>().is_ok()
+    let hours = s.get(s.len().saturating_sub(5)..s.len().saturating_sub(3));
+    let offset = offset && (s.ends_with(['Z', 'z']) || hours.is_some_and(|h| h <= "23"));
+    let Ok(time) = s.parse::<jiff::Timestamp>() else { return false };
+    // A leap second is only ever the last of a day in UTC; the parser takes it for the one before.
+    let leap = s.get(17..19) == Some("60");
+    shaped && offset && (!leap || time.as_second().rem_euclid(86_400) == 86_399)
 }
 
 fn is_media_type(s: &str) -> bool {
@@ -137,11 +142,25 @@ mod tests {
             (
                 &HTTP_URL,
                 &["https://a.example", "http://127.0.0.1:8/x?y"],
-                &["ftp://a", "/x", "https://", "https://a b", "https:a.example", ""],
+                &[
+                    "ftp://a",
+                    "/x",
+                    "https://",
+                    "https://a b",
+                    "https:///x",
+                    "https://a/{b}",
+                    "https:a.example",
+                    "",
+                ],
             ),
             (
                 &DATE_TIME,
-                &["2025-01-15T08:00:00Z", "2025-01-15T08:00:00.5+08:00", "2016-12-31T23:59:60Z"],
+                &[
+                    "2025-01-15T08:00:00Z",
+                    "2025-01-15T08:00:00.5+08:00",
+                    "2016-12-31T23:59:60Z",
+                    "2017-01-01T07:59:60+08:00",
+                ],
                 &[
                     "2025-01-15",
                     "2025-01-15T08:00:00",

@@ -221,6 +221,25 @@ fn every_edit_is_reported_under_its_rule_and_no_other() {
 }
 
 #[test]
+fn the_envelope_of_a_response_says_nothing() {
+    let wrap = |id: u32| json!({"jsonrpc": "2.0", "id": id, "result": mcp_tools()});
+    assert!(compare(Dialect::McpTools, &wrap(1), &wrap(2)).is_empty());
+    assert!(compare(Dialect::McpTools, &wrap(1), &mcp_tools()).is_empty());
+}
+
+#[test]
+fn a_crowd_of_long_names_is_compared_in_no_time() {
+    // Each of 64 names could be the new name of each other; trying them all again after every hit,
+    // or measuring the distance of long names, would take minutes.
+    let tools = |mark: &str| {
+        let list: Vec<_> = (0..64).map(|i| json!({"name": format!("{mark}{i}{}", "x".repeat(4_000)), "inputSchema": {"type": "object"}})).collect();
+        json!({"tools": list})
+    };
+    let changes = compare(Dialect::McpTools, &tools("a"), &tools("b"));
+    assert_eq!(changes.breaking.len(), 64);
+}
+
+#[test]
 fn removing_and_adding_again_is_seen_against_the_version_that_was_accepted() {
     let accepted = capability();
     let mut without = accepted.clone();

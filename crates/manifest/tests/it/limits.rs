@@ -86,6 +86,40 @@ fn aliases_end_at_a_thousand_values() {
 }
 
 #[test]
+fn what_aliases_copy_is_bounded_in_bytes_too() {
+    // A text of 6,336 bytes weighs a hundred values.
+    let aliased =
+        |uses: usize| format!("a: &a {}\nb: [{}]\n", "x".repeat(6_336), vec!["*a"; uses].join(","));
+    assert!(yaml(&aliased(10)).accepted().is_some());
+    assert_eq!(rules(&yaml(&aliased(11))), ["yaml-alias"]);
+    assert_eq!(rules(&yaml(&format!("a: &a {}\n", "x".repeat(64_000)))), ["yaml-alias"]);
+}
+
+#[test]
+fn path_patterns_end_at_their_depth_and_length() {
+    let agent = |glob: &str| {
+        let text = serde_json::json!({"name": "a", "version": "1.0.0", "description": "d", "resources": [format!("file://{glob}")]});
+        check(&text.to_string())
+    };
+    let nested = |depth: usize| "{".repeat(depth) + "a" + &"}".repeat(depth);
+    assert!(!has(&agent(&nested(8)), "bad-glob"));
+    assert!(has(&agent(&nested(9)), "bad-glob"));
+    assert!(has(&agent(&nested(50_000)), "bad-glob"));
+    assert!(!has(&agent(&"a".repeat(4_096)), "bad-glob"));
+    assert!(has(&agent(&"a".repeat(4_097)), "bad-glob"));
+}
+
+#[test]
+fn a_flood_of_notes_is_cut_and_stays_a_note() {
+    let tools: Vec<_> = (0..600)
+        .map(|i| serde_json::json!({"name": format!("t{i}"), "inputSchema": {"type": "object"}}))
+        .collect();
+    let checked = check(&serde_json::json!({"tools": tools}).to_string());
+    assert!(checked.ok() && has(&checked, "too-many-problems"));
+    assert_eq!(checked.diagnostics.len(), 501);
+}
+
+#[test]
 fn documents_end_at_their_size() {
     let string = |bytes: usize| format!("\"{}\"", "x".repeat(bytes - 2));
     assert!(json(&string(1 << 20)).accepted().is_some());

@@ -1,6 +1,6 @@
 //! `remit check`: everything that can be said about manifests without running anything.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use remit_manifest::{detect, rules};
 use remit_model::{Diagnostic, Position, Severity, Span};
 
 use super::{DialectArgument, Exit, Output};
-use crate::files::{self, Found, Unreadable};
+use crate::files::{self, Found, Patience, Unreadable};
 use crate::render::{self, CheckedFile};
 
 /// Check manifests: every problem of every file, in one pass
@@ -186,7 +186,8 @@ fn progress(files: usize) -> Option<ProgressBar> {
 }
 
 fn check_one(found: &Found, options: Options, keep_source: bool) -> Option<Outcome> {
-    let bytes = match files::read(&found.path, Limits::MANIFEST.most_bytes()) {
+    let patience = if found.named { Patience::Wait } else { Patience::GoOn };
+    let bytes = match files::read(&found.path, Limits::MANIFEST.most_bytes(), patience) {
         Ok(bytes) => bytes,
         Err(reason) => {
             return Some(Outcome::unreadable(&Unreadable { path: found.path.clone(), reason }));
@@ -227,10 +228,13 @@ fn together(outcomes: &mut [Outcome], options: Options) {
         .map(|path| path.parent().map(|p| p.display().to_string()).unwrap_or_default())
         .collect();
     let labels: Vec<String> = context.iter().map(|(path, _)| path.display().to_string()).collect();
+    let repeated = repeated(outcomes);
     let mut numbers = Vec::new();
     let mut entries = Vec::new();
     for (i, (outcome, directory)) in outcomes.iter().zip(&directories).enumerate() {
-        if let Some(facts) = &outcome.facts {
+        if let Some(facts) = &outcome.facts
+            && !repeated.contains(&i)
+        {
             numbers.push(i);
             entries.push(Entry { label: &outcome.file.path, directory, facts });
         }
@@ -240,7 +244,6 @@ fn together(outcomes: &mut [Outcome], options: Options) {
         entries.push(Entry { label, directory, facts });
     }
     let found = set::check(&entries);
-    drop(entries);
     for (entry, mut diagnostic) in found {
         if options.strict && diagnostic.severity != Severity::Error {
             diagnostic.severity = Severity::Error;
@@ -250,6 +253,28 @@ fn together(outcomes: &mut [Outcome], options: Options) {
             outcome.file.diagnostics.sort_by_key(|d| d.position);
         }
     }
+}
+
+/// Finds the files that were given twice, by another path or through a link: they do not clash with
+/// themselves. Only files of one name are looked up, which are few.
+fn repeated(outcomes: &[Outcome]) -> HashSet<usize> {
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (i, outcome) in outcomes.iter().enumerate() {
+        if let Some(facts) = &outcome.facts {
+            by_name.entry(facts.name()).or_default().push(i);
+        }
+    }
+    let mut repeated = HashSet::new();
+    for same in by_name.into_values().filter(|same| same.len() > 1) {
+        let mut seen = HashSet::new();
+        for i in same {
+            let path = outcomes.get(i).map(|o| files::real_path(&o.path));
+            if !seen.insert(path) {
+                repeated.insert(i);
+            }
+        }
+    }
+    repeated
 }
 
 /// Loads the manifests beside a named file that depends on others, so that one file can be checked
@@ -263,7 +288,10 @@ fn context(outcomes: &[Outcome], options: Options) -> Vec<(PathBuf, Facts)> {
             if !seen.insert(path.clone()) {
                 continue;
             }
-            let Ok(bytes) = files::read(&path, Limits::MANIFEST.most_bytes()) else { continue };
+            let Ok(bytes) = files::read(&path, Limits::MANIFEST.most_bytes(), Patience::GoOn)
+            else {
+                continue;
+            };
             let options = Options { format: files::format_of(&path), dialect: None, ..options };
             if let Some(facts) = Facts::of(&compile::check(&bytes, options)) {
                 context.push((path, facts));
@@ -279,7 +307,7 @@ fn restore_sources(files: &mut [CheckedFile], notes: bool) {
         let shown = file.diagnostics.iter().any(|d| notes || d.severity != Severity::Note);
         if shown && file.source.is_none() && file.dialect.is_some() {
             let path = Path::new(&file.path);
-            if let Ok(bytes) = files::read(path, Limits::MANIFEST.most_bytes()) {
+            if let Ok(bytes) = files::read(path, Limits::MANIFEST.most_bytes(), Patience::GoOn) {
                 file.source =
                     Some(read::read(&bytes, files::format_of(path), &Limits::MANIFEST).source);
             }

@@ -35,7 +35,7 @@ pub(super) fn document(path: &Path, output: &mut Output) -> Result<Reading, Exit
 
 /// Reads the bytes of a file, up to one past a limit.
 pub(super) fn bytes(path: &Path, most: usize, output: &mut Output) -> Result<Vec<u8>, Exit> {
-    files::read(path, most).map_err(|reason| {
+    files::read(path, most, files::Patience::Wait).map_err(|reason| {
         output.error(&format!("cannot read {}: {reason}", path.display()));
         Exit::Failed
     })

@@ -102,8 +102,15 @@ pub(crate) fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let code = if error.use_stderr() { Exit::Failed } else { Exit::Fine };
-            let _ = error.print();
-            return ExitCode::from(code as u8);
+            // What the user typed may be anything, and is repeated in the message.
+            let mut output = Output::default();
+            for line in error.render().to_string().lines() {
+                let line = remit_model::text::visible(line);
+                let to = if error.use_stderr() { &mut output.err } else { &mut output.human };
+                to.push_str(&line);
+                to.push('\n');
+            }
+            return ExitCode::from(output.flush(code) as u8);
         }
     };
     match arguments.color {

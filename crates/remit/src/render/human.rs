@@ -139,7 +139,7 @@ fn summary(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
         let bad = files.iter().filter(|f| f.count(Severity::Error) > 0).count();
         format!("{BAD}{}{PLAIN} in {bad} of {manifests}", plural(errors, "error"))
     } else if files.len() == 1 {
-        format!("{GOOD}ok{PLAIN}: {}", files.first().map_or("", |f| &f.path))
+        format!("{GOOD}ok{PLAIN}: {}", text::visible(files.first().map_or("", |f| &f.path)))
     } else {
         format!("{GOOD}ok{PLAIN}: {manifests}")
     };

@@ -117,6 +117,43 @@ fn what_a_manifest_says_cannot_steer_the_terminal() {
 }
 
 #[test]
+fn a_file_name_cannot_steer_the_terminal_either() {
+    let name = "\u{1b}[31mevil\u{202e}\n::error::x.yaml";
+    let dir = directory(&[(name, TOOL), ("bad\u{1b}.yaml", "name: [")]);
+    for arguments in
+        [&["check", name][..], &["check", "."], &["check", "--dialect", "\u{202e}\u{1b}"]]
+    {
+        let run = remit(dir.path(), arguments);
+        for text in [&run.stdout, &run.stderr] {
+            assert!(!text.contains(|c| c != '\n' && remit_model::text::is_hidden(c)), "{text:?}");
+            assert!(!text.contains("\n::error"), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_given_twice_does_not_clash_with_itself() {
+    let dir = directory(&[("t/x.yaml", TOOL)]);
+    std::os::unix::fs::symlink("x.yaml", dir.path().join("t/link.yaml")).unwrap();
+    let run = remit(dir.path(), &["check", "t/x.yaml", "t/x.yaml", "t", "./t/x.yaml"]);
+    assert_eq!(run.code, 0, "{}", run.stdout);
+}
+
+#[test]
+fn agents_of_few_fields_are_recognised() {
+    for text in [
+        "{\"name\": \"a\", \"version\": \"1.0.0\", \"description\": \"d\", \"tools\": []}",
+        "{\"name\": \"a\", \"version\": \"1.0.0\", \"tools\": ${tools}}",
+        "{\"name\": \"a\", \"description\": \"d\"}",
+        "{\"name\": \"a\", \"description\": \"d\", \"alowedTools\": [], \"mcpServer\": {}}",
+    ] {
+        let dir = directory(&[("a.json", text)]);
+        let report = remit(dir.path(), &["check", "--format", "json", "a.json"]).json();
+        assert_eq!(report["files"][0]["dialect"], "agent", "{text}");
+    }
+}
+
+#[test]
 fn strict_turns_warnings_and_old_formats_into_errors() {
     let dir = directory(&[
         ("a.yaml", &format!("{TOOL}extra: 1\n")),

@@ -26,8 +26,8 @@ fn json_output_keeps_its_contract() {
     assert_eq!(change["before"]["properties"]["n"]["maximum"], 10);
     let n = change["witness"]["n"].as_i64().unwrap();
     assert!((6..=10).contains(&n), "{change:#}");
-    assert_eq!(report["non_breaking"][0]["rule"], "text-changed");
-    assert_eq!(report["consent"], json!([]));
+    assert_eq!(report["non_breaking"][0]["rule"], "description-changed");
+    assert_eq!(report["consent"], json!([report["non_breaking"][0]]));
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn fields<'t>(object: &'t Object, tables: &[&'static [Field]], report: &mut Repo
 fn typed<'t>(node: &'t Node, shape: &'static Shape, report: &mut Report<'t>) {
     let fits = match shape {
         Shape::Any | Shape::Nullable(_) => true,
-        Shape::Schema => {
+        Shape::Schema | Shape::ClosedSchema => {
             let manner = schema::Manner { other_draft: Severity::Warning };
             schema::check(node, manner, report);
             true
@@ -216,7 +216,7 @@ fn wanted(shape: &Shape) -> &'static str {
         Shape::Map(_) | Shape::Record(_) => "an object",
         Shape::Text(_) | Shape::Enum(_) => "a string",
         Shape::Either(..) => "a string or an object",
-        Shape::Any | Shape::Nullable(_) | Shape::Schema => "something else",
+        Shape::Any | Shape::Nullable(_) | Shape::Schema | Shape::ClosedSchema => "something else",
     }
 }
 

@@ -9,7 +9,7 @@ mod lower;
 pub mod native;
 pub mod reference;
 mod resources;
-mod secrets;
+pub(crate) mod secrets;
 mod servers;
 mod settings;
 mod syntax;

@@ -1,11 +1,10 @@
 //! `resources`: prompts as plain text, files, skills, and MCP resources.
 
-use globset::Glob;
 use remit_model::{Node, Object, Severity, text};
 
 use super::legacy::Format;
 use super::reference::Servers;
-use super::settings::bad_glob;
+use super::settings::{bad_glob, parse_glob};
 use super::tools::Judge;
 use crate::report::Report;
 use crate::rules;
@@ -126,7 +125,7 @@ fn check_path<'t>(node: &'t Node, path: &'t str, format: Format, report: &mut Re
         finding.help("write `file://` and a path, such as `file://README.md`");
         format.forgive(finding, Severity::Warning);
     } else if !path.contains("${")
-        && let Err(error) = Glob::new(path)
+        && let Err(error) = parse_glob(path)
     {
         // Nothing is protected by it, so the older format may have what it never found.
         let finding = bad_glob(node, path, &error, report);

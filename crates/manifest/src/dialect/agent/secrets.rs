@@ -54,7 +54,7 @@ fn is_secret(name: &str, value: &str) -> bool {
 }
 
 /// Tells whether a well-known token stands in a text, at its start or after a separator.
-fn has_token(value: &str) -> bool {
+pub(crate) fn has_token(value: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     value.split(|c: char| !part(c)).any(|word| {
         PREFIXES.iter().any(|(prefix, least)| {

@@ -128,7 +128,7 @@ fn not_a<'t>(node: &'t Node, wanted: &str, format: Format, report: &mut Report<'
 }
 
 fn check_glob<'t>(node: &'t Node, pattern: &'t str, role: Role, report: &mut Report<'t>) {
-    if let Err(error) = Glob::new(pattern) {
+    if let Err(error) = parse_glob(pattern) {
         unreadable(bad_glob(node, pattern, &error, report), role, GLOB_HELP);
     }
 }
@@ -136,14 +136,38 @@ fn check_glob<'t>(node: &'t Node, pattern: &'t str, role: Role, report: &mut Rep
 const GLOB_HELP: &str =
     "`*`, `?`, `**`, `[…]` and `{…,…}` have a meaning, which a backslash before them takes away";
 
+/// Is the longest path pattern, and the deepest nesting of braces in one. The glob parser recurses
+/// into braces, so it must never see more.
+const LONGEST_GLOB: usize = 4_096;
+const DEEPEST_BRACES: usize = 8;
+
+/// Parses a path pattern, which anybody may have written.
+pub(super) fn parse_glob(pattern: &str) -> Result<Glob, String> {
+    if pattern.len() > LONGEST_GLOB {
+        return Err(format!("it has more than {LONGEST_GLOB} bytes"));
+    }
+    let mut depth = 0usize;
+    for byte in pattern.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST_BRACES {
+            return Err(format!("braces are nested deeper than {DEEPEST_BRACES} levels"));
+        }
+    }
+    Glob::new(pattern).map_err(|error| error.kind().to_string())
+}
+
 /// Reports a path pattern that cannot be parsed.
 pub(super) fn bad_glob<'r, 't>(
     node: &'t Node,
     pattern: &str,
-    error: &globset::Error,
+    error: &str,
     report: &'r mut Report<'t>,
 ) -> &'r mut Finding<'t> {
-    let message = format!("{} is not a path pattern: {}", text::quoted(pattern), error.kind());
+    let message = format!("{} is not a path pattern: {error}", text::quoted(pattern));
     report.at(&rules::BAD_GLOB, node, message).help(GLOB_HELP)
 }
 
@@ -172,7 +196,7 @@ pub fn command_pattern(pattern: &str, wildcards: bool) -> CommandPattern {
 
 /// Parses a pattern; the costly second half of that only where it can fail.
 fn parse(pattern: &str) -> Result<(), String> {
-    let tree = regex_syntax::ast::parse::Parser::new().parse(pattern);
+    let tree = regex_syntax::ast::parse::ParserBuilder::new().nest_limit(64).build().parse(pattern);
     let tree = tree.map_err(|error| error.kind().to_string())?;
     if weight(pattern) > 0 {
         let mut translator = regex_syntax::hir::translate::Translator::new();
@@ -369,10 +393,10 @@ mod tests {
             (r#"{"fs-write": {"colour": 1}}"#, "warning unknown-field", ""),
             (r#"{"fs-write": {"allowedPaths": [1]}}"#, "error wrong-type", "warning wrong-type"),
             (r#"{"fs-write": 1}"#, "error wrong-type", "warning wrong-type"),
-            (r#"{"fs-wirte": {}}"#, "warning unknown-tool", "note unknown-tool"),
-            (r#"{"@nobody/x": {}}"#, "warning unknown-server", "note unknown-server"),
+            (r#"{"fs-wirte": {}}"#, "error unknown-tool", "note unknown-tool"),
+            (r#"{"@nobody/x": {}}"#, "error unknown-server", "note unknown-server"),
             (r#"{"fs_write": {}}"#, "warning legacy-name", ""),
-            (r#"{"@": {}}"#, "warning bad-reference", "warning bad-reference"),
+            (r#"{"@": {}}"#, "error bad-reference", "warning bad-reference"),
         ] {
             for (found, wanted) in [(current(settings), now), (legacy(settings), before)] {
                 let fits = match wanted {

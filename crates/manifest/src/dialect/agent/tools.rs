@@ -212,12 +212,8 @@ impl<'t> Place<'t> {
         match self {
             Self::Listed(node) => report.at(rule, node, message),
             Self::Key(member) => {
-                let ambiguous = rule.id == rules::AMBIGUOUS_REFERENCE.id;
-                let finding = report.at_key(rule, member, message);
-                if !ambiguous {
-                    finding.severity(Severity::Warning);
-                }
-                finding
+                // A restriction on a tool that does not exist restricts nothing.
+                report.at_key(rule, member, message)
             }
         }
     }

@@ -129,7 +129,12 @@ fn check_scopes<'t>(scopes: &'t [Node], report: &mut Report<'t>) {
     for scope in scopes {
         let Some(node) = scope.get("id") else { continue };
         let Some(id) = node.as_str() else { continue };
-        if !seen.insert(id) {
+        let folded = id.trim().to_lowercase();
+        if id.contains(|c: char| c.is_whitespace() || text::is_hidden(c)) {
+            let message = format!("{} has a character that cannot be seen", text::quoted(id));
+            report.at(&rules::BAD_NAME, node, message).help("write it like filesystem:read");
+        }
+        if !seen.insert(folded.clone()) {
             report.at(
                 &rules::DUPLICATE_NAME,
                 node,
@@ -153,7 +158,7 @@ fn check_scopes<'t>(scopes: &'t [Node], report: &mut Report<'t>) {
         }
         let declared =
             scope.get("sensitivity").and_then(|s| Some((s, Sensitivity::parse(s.as_str()?)?)));
-        let standard = STANDARD_SCOPES.iter().find(|(standard, _)| *standard == id);
+        let standard = STANDARD_SCOPES.iter().find(|(standard, _)| *standard == folded);
         if let (Some((place, declared)), Some((_, least))) = (declared, standard)
             && declared < *least
         {

@@ -56,7 +56,7 @@ static TOOL: Record = Record {
         ),
         Field::required(
             "input_schema",
-            Shape::Schema,
+            Shape::ClosedSchema,
             "What the tool takes: an object, closed by additionalProperties: false.",
         ),
         Field::required(

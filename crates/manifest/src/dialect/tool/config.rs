@@ -5,6 +5,7 @@ use remit_model::{Node, text};
 use crate::report::Report;
 use crate::rules;
 use crate::schema;
+use crate::shape;
 
 /// Judges the settings of a tool, as far as their table does not.
 pub(super) fn check<'t>(settings: &'t Node, report: &mut Report<'t>) {
@@ -21,6 +22,11 @@ pub(super) fn check<'t>(settings: &'t Node, report: &mut Report<'t>) {
             continue;
         }
         schema::check_setting(setting, report);
+        if let Some(list) = setting.get("required").filter(|r| r.as_array().is_some())
+            && setting.get("type").and_then(Node::as_str) != Some("object")
+        {
+            shape::wrong_type(list, "true or false", report);
+        }
         let required = setting.get("required").and_then(Node::as_bool) == Some(true);
         if let Some(default) = setting.get("default").filter(|d| required && !d.is_null()) {
             let message =

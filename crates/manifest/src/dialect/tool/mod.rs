@@ -80,14 +80,24 @@ fn check_entry<'t>(root: &'t Node, report: &mut Report<'t>) {
     let Some(node) = root.get("entry") else { return };
     let Some(entry) = node.as_str().filter(|entry| !entry.trim().is_empty()) else { return };
     let drive = entry.as_bytes().get(1) == Some(&b':');
-    let absolute = entry.starts_with(['/', '\\', '~']) || drive;
+    // A leading dash would be an option of the interpreter, a template or a scheme something else.
+    let odd =
+        entry.starts_with('-') || entry == "." || entry.contains("${") || entry.contains("://");
+    let absolute = entry.starts_with(['/', '\\', '~']) || drive || odd;
     let climbs = entry.split(['/', '\\']).any(|part| part == "..");
     if absolute || climbs || entry.contains('\0') {
         report
             .at(
                 &rules::ENTRY_OUTSIDE,
                 node,
-                format!("{} leads out of the tools directory", text::quoted(entry)),
+                if climbs {
+                    format!(
+                        "{} has a `..` in it, which could lead out of the tools directory",
+                        text::quoted(entry)
+                    )
+                } else {
+                    format!("{} is not a path inside the tools directory", text::quoted(entry))
+                },
             )
             .help("write a path relative to the tools directory, without `..`");
         return;

@@ -62,7 +62,10 @@ fn each_change_falls_under_its_rule() {
             &["N tool-settings-changed /includeMcpJson", "C tool-settings-changed /includeMcpJson"],
         ),
         (|a| a["welcomeMessage"] = json!("x"), &["N text-changed /welcomeMessage"]),
-        (|a| a["other"] = json!(1), &["N field-changed /other"]),
+        (
+            |a| a["other"] = json!(1),
+            &["N unknown-field-changed /other", "C unknown-field-changed /other"],
+        ),
         (
             |a| a["mcpServers"]["new"] = json!({"command": "c"}),
             &["N server-added /mcpServers/new", "C server-added /mcpServers/new"],

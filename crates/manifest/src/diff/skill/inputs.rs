@@ -109,7 +109,7 @@ fn decisive(input: &Node) -> (bool, Value) {
 /// they say the same and only the way of writing it changed.
 fn one(old: &Item<'_>, new: &Item<'_>, same_schema: bool, changes: &mut Changes) {
     const TABLE: &[FieldRule] = &[
-        field("description", &rules::TEXT_CHANGED),
+        field("description", &rules::DESCRIPTION_CHANGED),
         field_or("required", &rules::FIELD_CHANGED, "false"),
         field_or("default", &rules::FIELD_CHANGED, "null"),
         field_or("schema", &rules::FIELD_CHANGED, "{}"),
@@ -146,7 +146,7 @@ fn schema_texts(input: Pair<'_>, changes: &mut Changes) -> Option<&'static str> 
         old,
         new,
     };
-    let table = [field("description", &rules::TEXT_CHANGED)];
+    let table = [field("description", &rules::DESCRIPTION_CHANGED)];
     compare::fields(pair, &table, &[], &rules::FIELD_CHANGED, changes);
     Some("schema")
 }

@@ -72,7 +72,7 @@ fn each_field_changes_under_its_rule() {
     for (at, value, expected) in [
         ("/id", json!("b"), "breaking! id-changed"),
         ("/name", json!("B"), "fine text-changed"),
-        ("/description", json!("B"), "fine text-changed"),
+        ("/description", json!("B"), "fine! description-changed"),
         ("/version", json!("3.0.0"), "fine version-changed"),
         ("/capability_type", json!("task"), "breaking capability-type-changed"),
         ("/protocol/version", json!("2.0.0"), "breaking protocol-changed"),
@@ -100,7 +100,7 @@ fn each_field_changes_under_its_rule() {
         ("/tags", json!(["b"]), "fine tags-changed"),
         ("/documentation_url", json!("https://b.example"), "fine field-changed"),
         ("/x-more", json!(1), "fine field-changed"),
-        ("/inputs/0/description", json!("B"), "fine text-changed"),
+        ("/inputs/0/description", json!("B"), "fine! description-changed"),
         ("/inputs/0/x-more", json!(1), "fine field-changed"),
     ] {
         let at_schema = at.strip_suffix("/type").filter(|at| at.ends_with("schema"));
@@ -147,7 +147,10 @@ fn a_renamed_input_is_recognised() {
     let changes = between(&example(), &new);
     assert_eq!(
         listed(&changes),
-        ["breaking input-schema-changed /inputs", "fine text-changed /inputs/1/description"]
+        [
+            "breaking input-schema-changed /inputs",
+            "fine! description-changed /inputs/1/description"
+        ]
     );
     let message = &changes.breaking[0].message;
     assert!(message.contains("(`target_language` now called `target`)"), "{message}");
@@ -161,7 +164,7 @@ fn texts_and_ways_of_writing_do_not_change_the_input_schema() {
     );
     assert_eq!(
         set("/inputs/0/schema/description", json!("B")),
-        ["fine text-changed /inputs/0/schema/description"]
+        ["fine! description-changed /inputs/0/schema/description"]
     );
     let mut reordered = example();
     reordered["inputs"].as_array_mut().unwrap().swap(0, 1);

@@ -1,6 +1,6 @@
 //! Whether two schemas say the same, but for what no validator looks at.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -8,40 +8,60 @@ use super::{Side, is_known_format};
 use crate::schema::keywords::{self, Kind};
 use crate::schema::loops::address;
 
-/// Compares schemas of the old version with schemas of the new one.
+/// Compares schemas of the old version with schemas of the new one, and remembers.
 pub(in crate::schema) struct Alike<'c, 's> {
     old: &'c Side<'s>,
     new: &'c Side<'s>,
-    /// Pairs that are being compared or were found alike: going round in a circle proves no
-    /// difference.
-    assumed: HashSet<(usize, usize)>,
+    /// What is known of each pair. Those being compared count as alike: going round in a circle
+    /// proves no difference.
+    known: HashMap<(usize, usize), bool>,
+    /// The pairs found alike in this comparison, certain only when all of it is.
+    assumed: Vec<(usize, usize)>,
 }
 
 impl<'c, 's> Alike<'c, 's> {
     /// Prepares a comparison.
     pub(in crate::schema) fn new(old: &'c Side<'s>, new: &'c Side<'s>) -> Self {
-        Self { old, new, assumed: HashSet::new() }
+        Self { old, new, known: HashMap::new(), assumed: Vec::new() }
     }
 
     /// Compares two lists of schemas.
     pub(in crate::schema) fn lists(&mut self, old: &[&Value], new: &[&Value]) -> bool {
-        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| self.schemas(old, new))
+        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| self.compare(old, new))
     }
 
     /// Compares two schemas. A yes is certain, a no is not.
-    pub(in crate::schema) fn schemas(&mut self, old: &Value, new: &Value) -> bool {
-        let (Value::Object(before), Value::Object(after)) = (old, new) else { return old == new };
-        if !self.assumed.insert((address(old), address(new))) {
-            return true;
+    pub(in crate::schema) fn compare(&mut self, old: &Value, new: &Value) -> bool {
+        let alike = self.schemas(old, new);
+        for pair in self.assumed.drain(..) {
+            if !alike && self.known.get(&pair) == Some(&true) {
+                self.known.remove(&pair);
+            }
         }
-        before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))).all(|keyword| {
+        alike
+    }
+
+    fn schemas(&mut self, old: &Value, new: &Value) -> bool {
+        let (Value::Object(before), Value::Object(after)) = (old, new) else { return old == new };
+        let pair = (address(old), address(new));
+        if let Some(known) = self.known.get(&pair) {
+            return *known;
+        }
+        self.known.insert(pair, true);
+        self.assumed.push(pair);
+        let added = after.keys().filter(|key| !before.contains_key(*key));
+        let alike = before.keys().chain(added).all(|keyword| {
             match (before.get(keyword), after.get(keyword)) {
                 _ if is_idle(keyword) => true,
                 (Some(a), Some(b)) => self.keyword(keyword, (old, a), (new, b)),
                 (Some(only), None) | (None, Some(only)) => keyword == "format" && !is_known(only),
                 (None, None) => true,
             }
-        })
+        });
+        if !alike {
+            self.known.insert(pair, false);
+        }
+        alike
     }
 
     fn keyword(&mut self, keyword: &str, old: (&Value, &Value), new: (&Value, &Value)) -> bool {

@@ -2,15 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::patterns::Shape;
-use super::{DEEPEST, Facts, MOST_PARTS, Size, UNKNOWN, Variation, strings};
+use std::collections::BTreeSet;
+
+use super::{DEEPEST, Facts, MOST_PARTS, Size, UNKNOWN, Values, Variation, strings};
 
 /// Is how many names of properties are tried for one rule.
 const MOST_NAMES: usize = 40;
 
 impl<'s> Variation<'_, 's> {
     /// Lists arrays.
-    pub(super) fn arrays(&self, base: &Value, values: &mut Vec<Value>) {
+    pub(super) fn arrays(&self, base: &Value, values: &mut Values) {
         for length in self.lengths() {
             values.push(self.lead.array_of(self.own, length));
             if self.other.prefix() > 0 || self.other.has("items") {
@@ -28,8 +29,7 @@ impl<'s> Variation<'_, 's> {
         self.containing(&element, values);
         // One element more than has a schema of its own.
         for facts in [self.own, self.other] {
-            let mut start =
-                self.lead.array(facts, Some(facts.prefix() as u64), Size::Small, DEEPEST);
+            let mut start = self.lead.array_from(facts, facts.prefix() as u64);
             for last in [json!("a"), json!(1), json!(null), json!(true), json!({}), json!([])] {
                 start.push(last);
                 values.push(Value::Array(start.clone()));
@@ -39,7 +39,7 @@ impl<'s> Variation<'_, 's> {
     }
 
     fn element(&self) -> Value {
-        match self.lead.array(self.own, Some(1), Size::Small, DEEPEST).pop() {
+        match self.lead.array_from(self.own, 1).pop() {
             Some(element) => element,
             None => Value::Null,
         }
@@ -63,7 +63,7 @@ impl<'s> Variation<'_, 's> {
         counts
     }
 
-    fn containing(&self, filler: &Value, values: &mut Vec<Value>) {
+    fn containing(&self, filler: &Value, values: &mut Values) {
         let sides = [(self.lead, self.wide_own), (self.follow, self.wide_other)];
         for (side, facts) in sides {
             let contained = facts.contained();
@@ -82,14 +82,12 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Lists objects.
-    pub(super) fn objects(&self, base: &Value, values: &mut Vec<Value>) {
+    pub(super) fn objects(&self, base: &Value, values: &mut Values) {
         let Value::Object(base) = base else {
             values.push(self.lead.sample_of(self.own, super::Types::OBJECT, Size::Small));
             return;
         };
-        for name in base.keys() {
-            values.push(without(base, name));
-        }
+        values.extend(base.keys().map(|name| without(base, name)));
         self.with_known(base, values);
         self.with_unknown(base, values);
         self.with_dependent(base, values);
@@ -100,18 +98,13 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Adds each property that one of the versions speaks of.
-    fn with_known(&self, base: &Map<String, Value>, values: &mut Vec<Value>) {
-        let mut names = self.own.names();
-        names.extend(self.other.names());
-        names.extend(self.own.required());
-        names.extend(self.other.required());
-        names.sort_unstable();
-        names.dedup();
+    fn with_known(&self, base: &Map<String, Value>, values: &mut Values) {
+        let own: BTreeSet<&str> = self.own.names().into_iter().chain(self.own.required()).collect();
+        let other: BTreeSet<&str> =
+            self.other.names().into_iter().chain(self.other.required()).collect();
         // First those that only one of them knows.
-        names.sort_by_key(|name| {
-            self.own.names().contains(name) == self.other.names().contains(name)
-        });
-        for name in names.into_iter().take(MOST_NAMES).filter(|name| !base.contains_key(*name)) {
+        let apart = own.symmetric_difference(&other).chain(own.intersection(&other));
+        for name in apart.filter(|name| !base.contains_key(**name)).take(MOST_NAMES) {
             let lead = self.lead.first_facts(&self.own.property(name));
             values.push(with(base, name, self.lead.sample(&lead, Size::Small)));
             let follow = self.follow.first_facts(&self.other.property(name));
@@ -120,7 +113,7 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Adds a property that neither knows.
-    fn with_unknown(&self, base: &Map<String, Value>, values: &mut Vec<Value>) {
+    fn with_unknown(&self, base: &Map<String, Value>, values: &mut Values) {
         let lead = self.lead.first_facts(&self.own.property(UNKNOWN));
         let follow = self.follow.first_facts(&self.other.property(UNKNOWN));
         let samples =
@@ -130,7 +123,7 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Adds properties that ask for others, with and without those.
-    fn with_dependent(&self, base: &Map<String, Value>, values: &mut Vec<Value>) {
+    fn with_dependent(&self, base: &Map<String, Value>, values: &mut Values) {
         let both = [self.wide_own, self.wide_other];
         let rules = both.iter().flat_map(|facts| facts.members("dependentRequired"));
         for (trigger, names) in rules.take(MOST_NAMES) {
@@ -153,16 +146,16 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Adds properties whose names follow a rule, or only just do not.
-    fn with_named(&self, base: &Map<String, Value>, values: &mut Vec<Value>) {
+    fn with_named(&self, base: &Map<String, Value>, values: &mut Values) {
         let rules = |facts: &Facts<'s>| facts.values("propertyNames").collect::<Vec<_>>();
         let lead = self.lead.first_facts(&rules(self.wide_own));
         let follow = self.follow.first_facts(&rules(self.wide_other));
-        let mut names = Vec::new();
+        let mut names = Values::new();
         if !lead.parts.is_empty() || !follow.parts.is_empty() {
             names.extend(lead.elements("enum").chain(follow.elements("enum")).cloned());
-            strings::edges(&lead, &follow, &mut names);
+            strings::edges(self.lead, &lead, &follow, &mut names);
         }
-        for name in names.iter().filter_map(Value::as_str).take(MOST_NAMES) {
+        for name in names.list.iter().filter_map(Value::as_str).take(MOST_NAMES) {
             let facts = self.lead.first_facts(&self.own.property(name));
             values.push(with(base, name, self.lead.sample(&facts, Size::Small)));
         }
@@ -175,7 +168,7 @@ impl<'s> Variation<'_, 's> {
             let follow = self.follow.first_facts(&self.wide_other.matching(pattern));
             let samples =
                 [self.lead.sample(&lead, Size::Small), self.follow.sample(&follow, Size::Small)];
-            let Some(shape) = Shape::new(pattern) else { continue };
+            let Some(shape) = self.lead.shape(pattern) else { continue };
             for name in shape.variety(&shape.marks()).into_iter().take(4) {
                 let usual = [json!("a"), json!(1), json!(null)];
                 let all = samples.iter().cloned().chain(usual);
@@ -185,7 +178,7 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Has as many properties as just are, and just are not, enough.
-    fn with_so_many(&self, base: &Map<String, Value>, values: &mut Vec<Value>) {
+    fn with_so_many(&self, base: &Map<String, Value>, values: &mut Values) {
         if !["minProperties", "maxProperties"]
             .iter()
             .any(|keyword| self.wide_own.has(keyword) || self.wide_other.has(keyword))
@@ -194,13 +187,14 @@ impl<'s> Variation<'_, 's> {
         }
         for count in self.counts(&["minProperties", "maxProperties"], []) {
             let mut object = base.clone();
+            self.lead.refresh();
             self.lead.fill(self.own, &mut object, count, DEEPEST);
             values.push(Value::Object(object));
         }
     }
 
     /// Leaves one property out of everything there is.
-    fn without_one(&self, values: &mut Vec<Value>) {
+    fn without_one(&self, values: &mut Values) {
         let full = self.lead.sample_of(self.own, super::Types::OBJECT, Size::Full);
         if let Value::Object(full) = full {
             values.extend(full.keys().take(MOST_NAMES).map(|name| without(&full, name)));

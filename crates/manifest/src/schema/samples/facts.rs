@@ -1,7 +1,12 @@
 //! What a schema says about one value, all the schemas it consists of taken together.
 
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
 use serde_json::{Map, Value};
 
+use super::patterns::Shape;
 use crate::schema::loops::Refs;
 
 /// Is how many schemas are taken together at most.
@@ -14,6 +19,10 @@ const FARTHEST: usize = 24;
 pub(in crate::schema) struct Side<'s> {
     pub(in crate::schema) root: &'s Value,
     pub(in crate::schema) refs: Refs<'s>,
+    /// The patterns met so far: reading one takes longer than trying what comes of it.
+    shapes: RefCell<HashMap<String, Option<Rc<Shape>>>>,
+    /// How many values the sample being built may still have.
+    pub(super) room: Cell<usize>,
 }
 
 /// Decides between alternatives: by a number, each alternative taking its share of it, so that
@@ -58,7 +67,17 @@ pub(in crate::schema) struct Facts<'s> {
 impl<'s> Side<'s> {
     /// Prepares a version.
     pub(in crate::schema) fn new(root: &'s Value) -> Self {
-        Self { root, refs: Refs::new(root) }
+        Self { root, refs: Refs::new(root), shapes: RefCell::default(), room: Cell::new(0) }
+    }
+
+    /// Reads a pattern, once.
+    pub(super) fn shape(&self, pattern: &str) -> Option<Rc<Shape>> {
+        if let Some(known) = self.shapes.borrow().get(pattern) {
+            return known.clone();
+        }
+        let shape = Shape::new(pattern).map(Rc::new);
+        self.shapes.borrow_mut().insert(pattern.to_owned(), shape.clone());
+        shape
     }
 
     /// Takes together what some schemas say about the same value.
@@ -84,15 +103,15 @@ impl<'s> Side<'s> {
         let mut also = |schema: &'s Value, pick: &mut Pick| {
             self.gather(schema, pick, left - 1, facts);
         };
-        if let Some(target) = object.get("$ref").and_then(Value::as_str) {
-            if let Some(target) = self.refs.target(schema, target) {
-                also(target, pick);
-            }
+        if let Some(target) = object.get("$ref").and_then(Value::as_str)
+            && let Some(target) = self.refs.target(schema, target)
+        {
+            also(target, pick);
         }
-        if let Some(target) = object.get("$dynamicRef").and_then(Value::as_str) {
-            if let Some(target) = self.refs.targets(schema, target).first() {
-                also(target, pick);
-            }
+        if let Some(target) = object.get("$dynamicRef").and_then(Value::as_str)
+            && let Some(target) = self.refs.targets(schema, target).first()
+        {
+            also(target, pick);
         }
         for schema in list(object, "allOf") {
             also(schema, pick);
@@ -116,16 +135,16 @@ impl<'s> Side<'s> {
             }
             taken.iter().filter_map(|branch| object.get(*branch)).for_each(|b| also(b, pick));
         }
-        if let Some(Value::Object(dependent)) = object.get("dependentSchemas") {
-            if pick.one_of(2) != Some(0) {
-                dependent.values().for_each(|schema| also(schema, pick));
-                facts.triggers.extend(dependent.keys().map(String::as_str));
-            }
+        if let Some(Value::Object(dependent)) = object.get("dependentSchemas")
+            && pick.one_of(2) != Some(0)
+        {
+            dependent.values().for_each(|schema| also(schema, pick));
+            facts.triggers.extend(dependent.keys().map(String::as_str));
         }
-        if pick.rest.is_none() {
-            if let Some(refused) = object.get("not") {
-                self.gather(refused, pick, left - 1, facts);
-            }
+        if pick.rest.is_none()
+            && let Some(refused) = object.get("not")
+        {
+            self.gather(refused, pick, left - 1, facts);
         }
     }
 }
@@ -192,14 +211,9 @@ impl<'s> Facts<'s> {
 
     /// Gives the names of the properties a value must have.
     pub(super) fn required(&self) -> Vec<&'s str> {
-        let mut names: Vec<&str> = Vec::new();
         let listed = self.elements("required").filter_map(Value::as_str);
-        for name in listed.chain(self.triggers.iter().copied()) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        listed.chain(self.triggers.iter().copied()).filter(|name| seen.insert(*name)).collect()
     }
 
     /// Gives the names of the properties that are spoken of, in order, each once.

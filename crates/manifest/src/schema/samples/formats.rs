@@ -31,9 +31,29 @@ static FORMATS: &[Format] = &[
         bad: &["a.example.com", "a@", "@example.com"],
     },
     Format {
+        name: "idn-email",
+        good: &["a@example.com", "ä@bücher.example"],
+        bad: &["a.example.com", "a@", "@example.com"],
+    },
+    Format {
+        name: "idn-hostname",
+        good: &["example.com", "bücher.example"],
+        bad: &["-example.com", "example..com"],
+    },
+    Format {
         name: "hostname",
         good: &["example.com", "localhost"],
         bad: &["-example.com", "a_b.example", "example..com"],
+    },
+    Format {
+        name: "idn-email",
+        good: &["ä@example.com", "a@example.com"],
+        bad: &["a.example.com", "a@", "@example.com"],
+    },
+    Format {
+        name: "idn-hostname",
+        good: &["bücher.example", "example.com"],
+        bad: &["-example.com", "example..com", "a_b.example"],
     },
     Format { name: "ipv4", good: &["192.0.2.1"], bad: &["192.0.2.256", "192.0.2", "::1"] },
     Format { name: "ipv6", good: &["2001:db8::1", "::1"], bad: &["2001:db8:::1", "192.0.2.1"] },
@@ -90,12 +110,12 @@ pub(super) fn bad(format: &str) -> &'static [&'static str] {
 /// Gives a string of a format and of a length, for the formats that can be as long as one likes.
 pub(super) fn of_length(format: &str, length: usize) -> Option<String> {
     let (start, end) = match format {
-        "email" => ("", "@example.com"),
+        "email" | "idn-email" => ("", "@example.com"),
         "uri" | "iri" => ("https://example.com/", ""),
         "uri-reference" | "iri-reference" | "json-pointer" | "uri-template" => ("/", ""),
         "regex" => ("", ""),
         "relative-json-pointer" => ("0/", ""),
-        "hostname" => ("", ".com"),
+        "hostname" | "idn-hostname" => ("", ".com"),
         _ => return None,
     };
     let filling = length.checked_sub(start.len() + end.len()).filter(|n| *n > 0)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::Facts;
+use super::{Facts, Values};
 
 /// Is the largest whole number that a manifest may hold.
 const LARGEST: f64 = 9_007_199_254_740_991.0;
@@ -77,7 +77,7 @@ pub(super) fn sample(facts: &Facts<'_>, whole: bool) -> Value {
 }
 
 /// Gives the numbers on and beside the bounds of two versions.
-pub(super) fn edges(old: &Facts<'_>, new: &Facts<'_>, values: &mut Vec<Value>) {
+pub(super) fn edges(old: &Facts<'_>, new: &Facts<'_>, values: &mut Values) {
     let mut numbers = Vec::new();
     let keywords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
     for bound in keywords.iter().flat_map(|k| old.numbers(k).chain(new.numbers(k))).take(24) {

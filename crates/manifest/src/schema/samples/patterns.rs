@@ -3,7 +3,14 @@
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Is the longest string built from a pattern.
-const LONGEST: usize = 300;
+const LONGEST: usize = 2 * super::LONGEST_TEXT as usize;
+
+/// Is how many parts of a pattern are gone through for one string: a part that matches nothing can be
+/// repeated without end.
+const MOST_STEPS: usize = 4 * LONGEST;
+
+/// Is the longest string worth changing a little.
+const SHORT: usize = 300;
 
 /// Is how often something without an upper limit is repeated at most, beyond what it must be.
 const REPEATED: u32 = 3;
@@ -29,16 +36,23 @@ impl Shape {
 
     /// Gives one string that matches, with at least this many characters if that is possible.
     pub(super) fn sample(&self, least: usize) -> Option<String> {
-        let mut best = self.turn(0, 0, &[])?;
-        let mut more = 1;
-        // What repeats is repeated more often until it is long enough.
-        while best.chars().count() < least && more <= least {
-            let longer = self.turn(0, u32::try_from(more).unwrap_or(u32::MAX), &[])?;
-            if longer.len() <= best.len() && more > 1 {
-                break;
+        let shortest = self.turn(0, 0, &[])?;
+        if shortest.chars().count() >= least {
+            return Some(shortest);
+        }
+        // What repeats is repeated just often enough; the length can only grow with it.
+        let (mut low, mut high) = (0, u32::try_from(least).unwrap_or(u32::MAX));
+        let mut best = self.turn(0, high, &[]).unwrap_or_else(|| shortest.clone());
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            match self.turn(0, middle, &[]) {
+                Some(text) if text.chars().count() < least => low = middle,
+                Some(text) => {
+                    best = text;
+                    high = middle;
+                }
+                None => high = middle,
             }
-            best = longer;
-            more += 1;
         }
         Some(best)
     }
@@ -49,6 +63,10 @@ impl Shape {
         for turn in 0..TURNS {
             let more = u32::try_from(turn).unwrap_or(0) % (REPEATED + 1);
             let Some(text) = self.turn(turn, more, marks) else { continue };
+            if text.len() > SHORT && turn > 0 {
+                // Long strings take long to make, and one is as good as many.
+                break;
+            }
             if !found.contains(&text) {
                 found.push(text);
             }
@@ -70,7 +88,7 @@ impl Shape {
     }
 
     fn turn(&self, turn: usize, more: u32, marks: &[char]) -> Option<String> {
-        let mut way = Way { turn, more, marks, position: 0, text: String::new() };
+        let mut way = Way { turn, more, marks, position: 0, steps: 0, text: String::new() };
         way.write(&self.hir).then_some(way.text)
     }
 }
@@ -81,12 +99,14 @@ struct Way<'m> {
     more: u32,
     marks: &'m [char],
     position: usize,
+    steps: usize,
     text: String,
 }
 
 impl Way<'_> {
     fn write(&mut self, hir: &Hir) -> bool {
-        if self.text.len() > LONGEST {
+        self.steps += 1;
+        if self.text.len() > LONGEST || self.steps > MOST_STEPS {
             return false;
         }
         match hir.kind() {
@@ -182,7 +202,7 @@ pub(super) fn beside(text: &str, found: &mut Vec<String>) {
     shorter.pop();
     let upper = text.to_uppercase();
     let near = [format!("{text}!"), format!("!{text}"), shorter, format!("{text}{text}"), upper];
-    found.extend(near.into_iter().filter(|near| near != text && near.len() <= 2 * LONGEST));
+    found.extend(near.into_iter().filter(|near| near != text && near.len() <= 2 * SHORT));
 }
 
 #[cfg(test)]
@@ -218,5 +238,19 @@ mod tests {
         assert_eq!(sample("^[a-z]{2,4}$", 10), "aaaa");
         assert_eq!(sample("^x-", 2), "x-");
         assert_eq!(sample("^(foo|bar)$", 9), "foo");
+        assert_eq!(sample("^[a-z]+$", 900).len(), 900);
+        assert_eq!(sample("^[a-z]+-[a-z]+$", 9).len(), 9);
+    }
+
+    #[test]
+    fn patterns_that_repeat_nothing_come_to_an_end() {
+        for pattern in
+            ["(?:a?){1000000}", r"(?:\b){900000}", "((a?){1000}){1000}", "(a{1000}){1000}"]
+        {
+            if let Some(shape) = Shape::new(pattern) {
+                shape.variety(&[]);
+                shape.sample(100);
+            }
+        }
     }
 }

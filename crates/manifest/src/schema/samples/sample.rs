@@ -1,8 +1,10 @@
 //! A value that a schema accepts, built from what it says.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
-use super::{DEEPEST, Facts, MOST_PARTS, Side, UNKNOWN, formats, numbers, patterns, strings};
+use super::{DEEPEST, Facts, MOST_PARTS, Side, UNKNOWN, formats, numbers, strings};
 
 /// Says how much of an optional thing a sample has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,10 @@ pub(in crate::schema) enum Size {
     /// Everything that is spoken of.
     Full,
 }
+
+/// Is how many values a sample has at most. Depth and width are bounded by themselves, but a schema
+/// that is wide at every level multiplies them.
+const ROOM: usize = 4_000;
 
 /// Is a set of JSON types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +108,7 @@ impl Types {
 impl<'s> Side<'s> {
     /// Builds a value that a schema accepts, if that is easy.
     pub(in crate::schema) fn sample(&self, facts: &Facts<'s>, size: Size) -> Value {
+        self.room.set(ROOM);
         self.build(facts, size, DEEPEST)
     }
 
@@ -112,10 +119,26 @@ impl<'s> Side<'s> {
         types: Types,
         size: Size,
     ) -> Value {
+        self.room.set(ROOM);
         self.build_of(facts, types, size, DEEPEST)
     }
 
+    /// Makes room for another sample.
+    pub(super) fn refresh(&self) {
+        self.room.set(ROOM);
+    }
+
+    /// Takes room for so many values, if there is.
+    fn take(&self, values: usize) -> bool {
+        let rest = self.room.get().checked_sub(values);
+        self.room.set(rest.unwrap_or(0));
+        rest.is_some()
+    }
+
     fn build(&self, facts: &Facts<'s>, size: Size, left: usize) -> Value {
+        if !self.take(1) {
+            return Value::Null;
+        }
         if let Some(constant) = facts.values("const").next() {
             return constant.clone();
         }
@@ -129,7 +152,7 @@ impl<'s> Side<'s> {
         match types {
             Types::OBJECT => Value::Object(self.object(facts, size, left)),
             Types::ARRAY => Value::Array(self.array(facts, None, size, left)),
-            Types::STRING => Value::String(strings::sample(facts)),
+            Types::STRING => Value::String(strings::sample(self, facts)),
             Types::INTEGER => numbers::sample(facts, true),
             Types::FRACTION => numbers::sample(facts, false),
             Types::BOOLEAN => Value::Bool(true),
@@ -143,9 +166,11 @@ impl<'s> Side<'s> {
             return object;
         }
         let mut wanted = facts.required();
+        let needed: HashSet<&str> = wanted.iter().copied().collect();
+        let mut known = needed.clone();
         if size == Size::Full {
             let more = facts.names().into_iter().take(64);
-            more.for_each(|name| add_name(&mut wanted, name));
+            wanted.extend(more.filter(|name| known.insert(name)));
         }
         // What is there may ask for more; each name is looked at once.
         let mut next = 0;
@@ -153,11 +178,11 @@ impl<'s> Side<'s> {
             next += 1;
             let asked = facts.members("dependentRequired").filter(|(trigger, _)| *trigger == name);
             let names = asked.filter_map(|(_, names)| names.as_array()).flatten();
-            names.filter_map(Value::as_str).for_each(|name| add_name(&mut wanted, name));
+            wanted.extend(names.filter_map(Value::as_str).filter(|name| known.insert(name)));
         }
         for name in wanted {
             let schemas = facts.property(name);
-            let optional = size == Size::Full && !facts.required().contains(&name);
+            let optional = size == Size::Full && !needed.contains(name);
             if optional && (left <= 2 || schemas.iter().any(|s| **s == Value::Bool(false))) {
                 continue;
             }
@@ -198,7 +223,7 @@ impl<'s> Side<'s> {
             object.entry(name).or_insert(value);
         }
         let mut number = 1;
-        while !enough(object) {
+        while !enough(object) && self.room.get() > 0 {
             let name = format!("{UNKNOWN}{number}");
             let value = self.part(&facts.property(&name), Size::Small, left);
             object.insert(name, value);
@@ -208,7 +233,7 @@ impl<'s> Side<'s> {
 
     /// Gives a name that matches a pattern.
     pub(in crate::schema) fn name_like(&self, pattern: &str) -> Option<String> {
-        patterns::Shape::new(pattern)?.sample(1)
+        self.shape(pattern)?.sample(1)
     }
 
     /// Gives names that a schema accepts for properties it does not list.
@@ -221,26 +246,20 @@ impl<'s> Side<'s> {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        for shape in patterns.take(4).filter_map(patterns::Shape::new) {
+        for shape in patterns.take(4).filter_map(|pattern| self.shape(pattern)) {
             found.extend(shape.variety(&[]).into_iter().take(6));
         }
         for format in names.texts("format") {
             found.extend(formats::good(format).iter().map(|name| (*name).to_owned()));
         }
         if names.has("minLength") || names.has("maxLength") {
-            found.push(strings::sample(&names));
+            found.push(strings::sample(self, &names));
         }
         found
     }
 
     /// Builds an array; `length` elements if that is given, else as many as must be there.
-    pub(super) fn array(
-        &self,
-        facts: &Facts<'s>,
-        length: Option<u64>,
-        size: Size,
-        left: usize,
-    ) -> Vec<Value> {
+    fn array(&self, facts: &Facts<'s>, length: Option<u64>, size: Size, left: usize) -> Vec<Value> {
         let mut array: Vec<Value> = Vec::new();
         if left == 0 {
             return array;
@@ -267,8 +286,8 @@ impl<'s> Side<'s> {
             // again for each of a thousand elements.
             let repeats = index > facts.prefix() && index as u64 > needed;
             let value = match array.last().filter(|_| repeats) {
-                Some(last) => last.clone(),
-                None => self.part(&schemas, size, left),
+                Some(last) if self.take(super::size(last)) => last.clone(),
+                _ => self.part(&schemas, size, left),
             };
             array.push(value);
         }
@@ -280,13 +299,13 @@ impl<'s> Side<'s> {
 
     /// Builds an array of so many elements.
     pub(in crate::schema) fn array_of(&self, facts: &Facts<'s>, length: u64) -> Value {
-        Value::Array(self.array(facts, Some(length), Size::Small, DEEPEST))
+        Value::Array(self.array_from(facts, length))
     }
-}
 
-fn add_name<'s>(names: &mut Vec<&'s str>, name: &'s str) {
-    if !names.contains(&name) {
-        names.push(name);
+    /// Builds the elements of an array of so many.
+    pub(super) fn array_from(&self, facts: &Facts<'s>, length: u64) -> Vec<Value> {
+        self.room.set(ROOM);
+        self.array(facts, Some(length), Size::Small, DEEPEST)
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::patterns::{self, Shape};
-use super::{Facts, LONGEST_TEXT, formats};
+use super::{Facts, LONGEST_TEXT, Side, Values, formats, patterns};
 
 /// Is how many patterns are looked at.
 const MOST_PATTERNS: usize = 4;
@@ -23,9 +22,9 @@ fn length(count: u64) -> usize {
 }
 
 /// Gives a string that a schema accepts, if that is easy.
-pub(super) fn sample(facts: &Facts<'_>) -> String {
+pub(super) fn sample(side: &Side<'_>, facts: &Facts<'_>) -> String {
     let least = length(least(facts));
-    if let Some(found) = facts.texts("pattern").find_map(|p| Shape::new(p)?.sample(least)) {
+    if let Some(found) = facts.texts("pattern").find_map(|p| side.shape(p)?.sample(least)) {
         return found;
     }
     if let Some(format) = facts.texts("format").find(|format| formats::is_known(format)) {
@@ -36,16 +35,16 @@ pub(super) fn sample(facts: &Facts<'_>) -> String {
 
 fn formatted(format: &str, least: usize) -> String {
     let usual = formats::good(format).first().copied().unwrap_or_default();
-    if usual.len() < least {
-        if let Some(long) = formats::of_length(format, least) {
-            return long;
-        }
+    if usual.len() < least
+        && let Some(long) = formats::of_length(format, least)
+    {
+        return long;
     }
     usual.to_owned()
 }
 
 /// Gives the strings on and beside the bounds of two versions.
-pub(super) fn edges(old: &Facts<'_>, new: &Facts<'_>, values: &mut Vec<Value>) {
+pub(super) fn edges(side: &Side<'_>, old: &Facts<'_>, new: &Facts<'_>, values: &mut Values) {
     let mut found = Vec::new();
     let lengths = lengths(old, new);
     let formats: Vec<&str> = both(old, new, "format");
@@ -54,7 +53,7 @@ pub(super) fn edges(old: &Facts<'_>, new: &Facts<'_>, values: &mut Vec<Value>) {
         found.extend(formats::bad(format).iter().map(|text| (*text).to_owned()));
         found.extend(lengths.iter().filter_map(|n| formats::of_length(format, *n)));
     }
-    matching(&both(old, new, "pattern"), &lengths, &mut found);
+    matching(side, &both(old, new, "pattern"), &lengths, &mut found);
     found.extend(lengths.iter().map(|n| "a".repeat(*n)));
     found.extend(["a", "", "0", "A", "a b", "é", "-"].map(str::to_owned));
     let mut seen = HashSet::new();
@@ -85,10 +84,10 @@ fn lengths(old: &Facts<'_>, new: &Facts<'_>) -> Vec<usize> {
     lengths
 }
 
-fn matching(wanted: &[&str], lengths: &[usize], found: &mut Vec<String>) {
-    let shapes: Vec<Shape> = wanted.iter().filter_map(|pattern| Shape::new(pattern)).collect();
+fn matching(side: &Side<'_>, wanted: &[&str], lengths: &[usize], found: &mut Vec<String>) {
+    let shapes: Vec<_> = wanted.iter().filter_map(|pattern| side.shape(pattern)).collect();
     // What one pattern accepts only just may be what the other refuses.
-    let marks: Vec<char> = shapes.iter().flat_map(Shape::marks).collect();
+    let marks: Vec<char> = shapes.iter().flat_map(|shape| shape.marks()).collect();
     for shape in &shapes {
         let variety = shape.variety(&marks);
         let near: Vec<String> = variety.iter().take(3).cloned().collect();

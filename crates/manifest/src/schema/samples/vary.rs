@@ -2,16 +2,29 @@
 
 use serde_json::{Value, json};
 
-use super::{Facts, Side, Size, Types, numbers, strings};
+use super::{Facts, Side, Size, Types, Values, numbers, strings};
+
+/// Is a group of values that are made the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schema) enum Group {
+    /// The values that a schema writes out.
+    Listed,
+    Numbers,
+    Strings,
+    /// A value or two of each type.
+    Typed,
+    Arrays,
+    Objects,
+}
 
 /// Says which kinds of values are worth varying.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::schema) struct Groups {
-    pub(in crate::schema) kinds: bool,
-    pub(in crate::schema) numbers: bool,
-    pub(in crate::schema) strings: bool,
-    pub(in crate::schema) arrays: bool,
-    pub(in crate::schema) objects: bool,
+    kinds: bool,
+    numbers: bool,
+    strings: bool,
+    arrays: bool,
+    objects: bool,
 }
 
 const KINDS: &[&str] = &["type", "enum", "const"];
@@ -71,6 +84,19 @@ impl Groups {
         }
     }
 
+    /// Gives the groups, the cheapest first.
+    pub(in crate::schema) fn each(self) -> impl Iterator<Item = Group> {
+        let all = [
+            (Group::Listed, self.kinds),
+            (Group::Numbers, self.numbers),
+            (Group::Strings, self.strings),
+            (Group::Typed, self.kinds),
+            (Group::Arrays, self.arrays),
+            (Group::Objects, self.objects),
+        ];
+        all.into_iter().filter(|(_, wanted)| *wanted).map(|(group, _)| group)
+    }
+
     /// Takes what is in either.
     pub(in crate::schema) fn or(self, other: Self) -> Self {
         Self {
@@ -95,32 +121,25 @@ pub(in crate::schema) struct Variation<'c, 's> {
 }
 
 impl<'s> Variation<'_, 's> {
-    /// Lists values to put at the place, the most telling first. `base` is one that fits there.
-    pub(in crate::schema) fn values(&self, groups: Groups, base: &Value) -> Vec<Value> {
-        let mut values = Vec::new();
-        if groups.kinds {
-            self.listed(&mut values);
+    /// Lists values of one group to put at the place, the most telling first. `base` is one that
+    /// fits there.
+    pub(in crate::schema) fn values(&self, group: Group, base: &Value) -> Vec<Value> {
+        let mut values = Values::new();
+        match group {
+            Group::Listed => self.listed(&mut values),
+            Group::Numbers => numbers::edges(self.wide_own, self.wide_other, &mut values),
+            Group::Strings => {
+                strings::edges(self.lead, self.wide_own, self.wide_other, &mut values);
+            }
+            Group::Typed => self.typed(&mut values),
+            Group::Arrays => self.arrays(base, &mut values),
+            Group::Objects => self.objects(base, &mut values),
         }
-        if groups.numbers {
-            numbers::edges(self.wide_own, self.wide_other, &mut values);
-        }
-        if groups.strings {
-            strings::edges(self.wide_own, self.wide_other, &mut values);
-        }
-        if groups.kinds {
-            self.typed(&mut values);
-        }
-        if groups.arrays {
-            self.arrays(base, &mut values);
-        }
-        if groups.objects {
-            self.objects(base, &mut values);
-        }
-        values
+        values.list
     }
 
     /// Lists the values that are written out, first those that only one version has.
-    fn listed(&self, values: &mut Vec<Value>) {
+    fn listed(&self, values: &mut Values) {
         const MOST: usize = 256;
         let of = |facts: &Facts<'s>| -> Vec<&'s Value> {
             facts.values("const").chain(facts.elements("enum")).take(MOST).collect()
@@ -140,7 +159,7 @@ impl<'s> Variation<'_, 's> {
     }
 
     /// Lists a value or two of each type.
-    fn typed(&self, values: &mut Vec<Value>) {
+    fn typed(&self, values: &mut Values) {
         let all = [
             Types::STRING,
             Types::INTEGER,

@@ -3,16 +3,21 @@
 use serde_json::Value;
 
 use super::Witness;
+use crate::schema::samples::size;
 use crate::schema::validator::Validator;
 
 /// Is how many checks go into making a witness smaller.
 const SHRINKING: u32 = 80;
+
+/// Is what is spent at most after the likeliest inputs did not help: there may be no witness at all.
+const UNLIKELY: u32 = 400;
 
 /// Judges inputs by both versions, as long as there is something left to spend.
 pub(super) struct Judge {
     old: Validator,
     new: Validator,
     left: u32,
+    aside: u32,
     /// What one check of a small input costs.
     price: u32,
     /// An input that was refused before and is accepted now: good enough if there is no other.
@@ -30,12 +35,26 @@ pub(super) struct Verdict {
 impl Judge {
     /// Prepares to judge.
     pub(super) fn new(old: Validator, new: Validator, left: u32, price: u32) -> Self {
-        Self { old, new, left, price, second_best: None, best: None }
+        Self { old, new, left, aside: 0, price, second_best: None, best: None }
     }
 
     /// Tells whether more need not or cannot be tried.
     pub(super) fn done(&self) -> bool {
         self.best.is_some() || self.left == 0
+    }
+
+    /// Tells whether there is enough left to try what is less likely to help, and sets the rest
+    /// aside.
+    pub(super) fn is_generous(&mut self) -> bool {
+        let more = self.left.saturating_sub(UNLIKELY);
+        self.aside += more;
+        self.left -= more;
+        more > 0
+    }
+
+    /// Pays for making inputs.
+    pub(super) fn spend(&mut self, made: usize) {
+        self.left = self.left.saturating_sub(u32::try_from(made).unwrap_or(u32::MAX));
     }
 
     /// Tells whether there is a witness of either kind.
@@ -74,17 +93,7 @@ impl Judge {
             let mut shrink = Shrink { judge: &self, wanted, left: SHRINKING };
             Witness { input: shrink.run(input.clone()), accepted_before }
         });
-        (witness, self.left)
-    }
-}
-
-/// Counts the values in a value, a long string as several.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.iter().map(size).fold(1, usize::saturating_add),
-        Value::Object(members) => members.values().map(size).fold(1, usize::saturating_add),
-        Value::String(text) => 1 + text.len() / 32,
-        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        (witness, self.left + self.aside)
     }
 }
 

@@ -1,15 +1,20 @@
 //! The walk through both versions, and the inputs it makes.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
 use super::judge::{Judge, Verdict};
 use crate::schema::loops::address;
-use crate::schema::samples::{Alike, Facts, Groups, Pick, Side, Size, Types, UNKNOWN, Variation};
+use crate::schema::samples::{
+    Alike, Facts, Group, Groups, Pick, Side, Size, Types, UNKNOWN, Variation,
+};
 
 /// Is how deep the walk goes.
 const DEEPEST: usize = 8;
+
+/// Is how many places may be waiting to be looked at.
+const MOST_AHEAD: usize = 500;
 
 /// Is how many combinations of alternatives are looked at in one place.
 const MOST_COMBINATIONS: usize = 64;
@@ -22,13 +27,25 @@ enum Lead {
 }
 
 /// Tries inputs until there is a witness or nothing left to try.
-pub(super) fn run<'s>(old: &Side<'s>, new: &Side<'s>, judge: &mut Judge) {
+pub(super) fn run<'c, 's>(
+    (old, new): (&'c Side<'s>, &'c Side<'s>),
+    alike: &mut Alike<'c, 's>,
+    judge: &mut Judge,
+) {
     // First only what the versions say differently; if that tells nothing, whatever is there.
     for focused in [true, false] {
+        if !focused && !judge.is_generous() {
+            return;
+        }
         for lead in [Lead::Old, Lead::New] {
-            let mut walk = Walk { old, new, judge, lead, focused, seen: HashSet::new() };
+            let (seen, ahead) = (HashSet::new(), VecDeque::new());
+            let mut walk = Walk { old, new, alike, judge, lead, focused, seen, ahead };
             let spot = Spot { own: vec![walk.lead().root], other: vec![walk.follow().root] };
-            walk.explore(&spot, &Holder::default(), DEEPEST);
+            walk.ahead.push_back((spot, Holder::default()));
+            // What is near the top makes the smaller input.
+            while let Some((spot, holder)) = walk.ahead.pop_front() {
+                walk.explore(&spot, &holder);
+            }
             // Inputs made to fit the old version are the ones that could have been refused since.
             if judge.found() {
                 return;
@@ -81,27 +98,30 @@ impl Holder {
     }
 }
 
-struct Walk<'c, 's> {
+struct Walk<'w, 'c, 's> {
     old: &'c Side<'s>,
     new: &'c Side<'s>,
-    judge: &'c mut Judge,
+    alike: &'w mut Alike<'c, 's>,
+    judge: &'w mut Judge,
     lead: Lead,
     focused: bool,
     /// The places already looked at; a recursive schema comes by again.
     seen: HashSet<Vec<usize>>,
+    /// The places still to look at.
+    ahead: VecDeque<(Spot<'s>, Holder)>,
 }
 
 /// Is what both versions say about a place with the same alternatives chosen.
-struct View<'s> {
-    own: Facts<'s>,
-    other: Facts<'s>,
-    wide_own: Facts<'s>,
-    wide_other: Facts<'s>,
+struct View<'f, 's> {
+    own: &'f Facts<'s>,
+    other: &'f Facts<'s>,
+    wide_own: &'f Facts<'s>,
+    wide_other: &'f Facts<'s>,
     /// Whether the alternatives of one version are those of the other.
     aligned: bool,
 }
 
-impl<'c, 's> Walk<'c, 's> {
+impl<'c, 's> Walk<'_, 'c, 's> {
     fn lead(&self) -> &'c Side<'s> {
         match self.lead {
             Lead::Old => self.old,
@@ -116,18 +136,17 @@ impl<'c, 's> Walk<'c, 's> {
         }
     }
 
-    fn alike(&self, own: &[&Value], other: &[&Value]) -> bool {
-        let mut alike = Alike::new(self.old, self.new);
+    fn alike(&mut self, spot: &Spot<'s>) -> bool {
         match self.lead {
-            Lead::Old => alike.lists(own, other),
-            Lead::New => alike.lists(other, own),
+            Lead::Old => self.alike.lists(&spot.own, &spot.other),
+            Lead::New => self.alike.lists(&spot.other, &spot.own),
         }
     }
 
     /// Looks at a place, with each combination of alternatives that there is.
-    fn explore(&mut self, spot: &Spot<'s>, holder: &Holder, left: usize) {
+    fn explore(&mut self, spot: &Spot<'s>, holder: &Holder) {
         let key = spot.own.iter().chain(&spot.other).map(|schema| address(schema)).collect();
-        if left == 0 || self.judge.done() || !self.seen.insert(key) {
+        if self.judge.done() || !self.seen.insert(key) {
             return;
         }
         let (mut own_pick, mut other_pick) = (Pick::every(), Pick::every());
@@ -144,63 +163,76 @@ impl<'c, 's> Walk<'c, 's> {
             if !tried.insert(own.identity()) {
                 continue;
             }
+            let chosen;
             let other = if aligned {
-                self.follow().facts(&spot.other, &mut Pick::nth(number))
+                chosen = self.follow().facts(&spot.other, &mut Pick::nth(number));
+                &chosen
             } else {
-                wide_other.clone()
+                &wide_other
             };
-            let (wide_own, wide_other) = (wide_own.clone(), wide_other.clone());
+            let (own, wide_own, wide_other) = (&own, &wide_own, &wide_other);
             let view = View { own, other, wide_own, wide_other, aligned };
             // With several combinations, those that say the same are not where the change is.
             if self.focused && combinations > 1 && aligned && self.says_the_same(&view) {
                 continue;
             }
-            self.visit(&view, holder, left);
+            self.visit(&view, holder);
         }
     }
 
-    fn says_the_same(&self, view: &View<'s>) -> bool {
-        Groups::differing(&view.own, &view.other) == Groups::default()
-            && self.parts(view).iter().all(|part| self.alike(&part.spot.own, &part.spot.other))
+    fn says_the_same(&mut self, view: &View<'_, 's>) -> bool {
+        Groups::differing(view.own, view.other) == Groups::default()
+            && self.parts(view).iter().all(|part| self.alike(&part.spot))
     }
 
-    /// Tries values in a place, then goes on to its parts.
-    fn visit(&mut self, view: &View<'s>, holder: &Holder, left: usize) {
-        let small = self.lead().sample(&view.own, Size::Small);
+    /// Tries values in a place, and puts its parts on the list.
+    fn visit(&mut self, view: &View<'_, 's>, holder: &Holder) {
+        let small = self.lead().sample(view.own, Size::Small);
         let mut base = None;
         self.attempt(small.clone(), holder, &mut base);
-        self.attempt(self.lead().sample(&view.own, Size::Full), holder, &mut base);
+        self.attempt(self.lead().sample(view.own, Size::Full), holder, &mut base);
         let groups = if self.focused {
-            let here = Groups::differing(&view.own, &view.other);
-            let wide = Groups::differing(&view.wide_own, &view.wide_other);
-            if view.aligned { here } else { here.or(wide) }
+            let here = Groups::differing(view.own, view.other);
+            match view.aligned {
+                true => here,
+                false => here.or(Groups::differing(view.wide_own, view.wide_other)),
+            }
         } else {
             Groups::ALL
         };
         let variation = Variation {
             lead: self.lead(),
             follow: self.follow(),
-            own: &view.own,
-            other: &view.other,
-            wide_own: &view.wide_own,
-            wide_other: &view.wide_other,
+            own: view.own,
+            other: view.other,
+            wide_own: view.wide_own,
+            wide_other: view.wide_other,
         };
-        for value in variation.values(groups, base.as_ref().unwrap_or(&small)) {
-            if self.judge.done() {
-                return;
+        for group in groups.each() {
+            let values = variation.values(group, base.as_ref().unwrap_or(&small));
+            // Strings are made from patterns, which takes as long as judging them.
+            let dear = if group == Group::Strings { 1 } else { 4 };
+            self.judge.spend(values.len() / dear);
+            for value in values {
+                if self.judge.done() {
+                    return;
+                }
+                self.attempt(value, holder, &mut base);
             }
-            self.attempt(value, holder, &mut base);
+        }
+        if holder.path.len() >= DEEPEST {
+            return;
         }
         let base = base.unwrap_or(small);
         for part in self.parts(view) {
-            if self.judge.done() {
+            if self.ahead.len() >= MOST_AHEAD {
                 return;
             }
-            if self.focused && self.alike(&part.spot.own, &part.spot.other) {
+            if self.focused && self.alike(&part.spot) {
                 continue;
             }
             let holder = holder.below(self.holding(view, &base, &part), part.step);
-            self.explore(&part.spot, &holder, left - 1);
+            self.ahead.push_back((part.spot, holder));
         }
     }
 
@@ -218,8 +250,8 @@ impl<'c, 's> Walk<'c, 's> {
     }
 
     /// Lists the parts of a place that either version speaks of.
-    fn parts(&self, view: &View<'s>) -> Vec<Part<'s>> {
-        let (own, other) = (&view.own, &view.other);
+    fn parts(&self, view: &View<'_, 's>) -> Vec<Part<'s>> {
+        let (own, other) = (view.own, view.other);
         let mut parts = Vec::new();
         let mut add = |step: Step, own: Vec<&'s Value>, other: Vec<&'s Value>| {
             if !own.is_empty() || !other.is_empty() {
@@ -247,7 +279,7 @@ impl<'c, 's> Walk<'c, 's> {
     }
 
     /// Gives a value for the place that has the part, so that something else can be put there.
-    fn holding(&self, view: &View<'s>, base: &Value, part: &Part<'s>) -> Value {
+    fn holding(&self, view: &View<'_, 's>, base: &Value, part: &Part<'s>) -> Value {
         let lead = self.lead();
         let sample = || {
             let schemas = if part.spot.own.is_empty() { &part.spot.other } else { &part.spot.own };
@@ -255,7 +287,7 @@ impl<'c, 's> Walk<'c, 's> {
         };
         match &part.step {
             Step::Key(name) => {
-                let of_type = || lead.sample_of(&view.own, Types::OBJECT, Size::Small);
+                let of_type = || lead.sample_of(view.own, Types::OBJECT, Size::Small);
                 let object = if base.is_object() { base.clone() } else { of_type() };
                 let mut object = match object {
                     Value::Object(object) => object,
@@ -271,10 +303,10 @@ impl<'c, 's> Walk<'c, 's> {
                     Value::Array(array) => array.clone(),
                     _ => Vec::new(),
                 };
-                if array.len() <= *index {
-                    if let Value::Array(longer) = lead.array_of(&view.own, *index as u64 + 1) {
-                        array = longer;
-                    }
+                if array.len() <= *index
+                    && let Value::Array(longer) = lead.array_of(view.own, *index as u64 + 1)
+                {
+                    array = longer;
                 }
                 while array.len() <= *index {
                     array.push(sample());
