@@ -25,8 +25,8 @@ fi
 
 cat <<TEXT
 
-The binary is $remit. Try next:
-  remit new tool my_tool.yaml             a tool manifest to start from, with comments that teach
+The binary is $remit; 'cargo install --path crates/remit' puts it on your path. Try next:
+  remit new tool my_tool                  writes my_tool.yaml, with comments that teach
   remit check my_tool.yaml                what is wrong with it, and where
   remit diff OLD NEW                      what changed, and whom it hurts
   remit schema tool > tool.schema.json    completion and checking in an editor

@@ -14,4 +14,5 @@ mod check;
 mod diff;
 mod documents;
 mod others;
+mod readme;
 mod support;
