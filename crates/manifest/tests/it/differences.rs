@@ -306,18 +306,18 @@ fn scrap() -> impl Strategy<Value = Value> {
 }
 
 /// Lists the pointers of all values.
-fn pointers(value: &Value, at: String, all: &mut Vec<String>) {
-    all.push(at.clone());
+fn pointers(value: &Value, at: &str, all: &mut Vec<String>) {
+    all.push(at.to_owned());
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 let key = key.replace('~', "~0").replace('/', "~1");
-                pointers(value, format!("{at}/{key}"), all);
+                pointers(value, &format!("{at}/{key}"), all);
             }
         }
         Value::Array(items) => {
             for (i, value) in items.iter().enumerate() {
-                pointers(value, format!("{at}/{i}"), all);
+                pointers(value, &format!("{at}/{i}"), all);
             }
         }
         _ => {}
@@ -345,7 +345,7 @@ proptest! {
         let dialect = Dialect::ALL[which];
         let old = if dialect == Dialect::McpTools { mcp_tools() } else { scaffold(dialect) };
         let mut all = Vec::new();
-        pointers(&old, String::new(), &mut all);
+        pointers(&old, "", &mut all);
         let pointer = all[place.index(all.len())].clone();
         let mut new = old.clone();
         match (put, pointer.rsplit_once('/')) {

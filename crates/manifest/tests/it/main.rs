@@ -13,6 +13,8 @@ mod corpora;
 mod differences;
 mod documentation;
 mod fixtures;
+mod json_schema_suite;
 mod limits;
 mod schemas;
 mod syntax;
+mod witnesses;

@@ -2,14 +2,6 @@
 //! every input. Where Remit departs from the suite it does so on purpose, and each departure is
 //! written down here: one that stops being true fails the test as surely as one that is not listed.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::indexing_slicing,
-    reason = "a test says what it saw, and stops where something is missing"
-)]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
