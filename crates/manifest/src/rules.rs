@@ -80,6 +80,7 @@ rules! {
     EXTERNAL_REF "external-ref" Error "`$ref` stays inside the schema it stands in."
     UNRESOLVED_REF "unresolved-ref" Error "`$ref` names something that exists."
     REF_LOOP "ref-loop" Error "`$ref` does not lead back to itself without looking deeper into the value."
+    COSTLY_SCHEMA "costly-schema" Error "A value can be checked against a schema in bounded time."
     UNDECLARED_REQUIRED "undeclared-required" Warning "Required properties are declared."
     BAD_DEFAULT "bad-default" Warning "A default is a value its own schema accepts."
 

@@ -8,6 +8,12 @@ use crate::compile::Checked;
 use crate::report;
 use crate::rules::{self, Rule};
 
+/// Is how many dependencies of one tool are judged; nobody's has more.
+const MOST_DEPENDENCIES: usize = 500;
+
+/// Is how many times a run looks for what a dependency was meant to be.
+const MOST_SUGGESTIONS: usize = 100;
+
 /// Is what other manifests need to know about one.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -35,21 +41,26 @@ impl Facts {
         let dialect = checked.dialect?;
         let key = crate::dialect::name_field(dialect)?;
         let node = root.get(key)?;
+        let list = root.get("dependencies").filter(|_| dialect == Dialect::Tool);
+        let listed = list.and_then(Node::as_array).unwrap_or_default();
+        let source = &checked.reading.source;
         let place = |node: &Node, index: usize| Place {
             span: node.span,
-            position: checked.reading.source.position_by_scan(node.span),
+            // Counting up to the place is cheaper than counting all lines, but only a few times.
+            position: if listed.len() > 2 {
+                source.position(node.span)
+            } else {
+                source.position_by_scan(node.span)
+            },
             index,
         };
-        let list = root.get("dependencies").filter(|_| dialect == Dialect::Tool);
         Some(Self {
             dialect,
             name: node.as_str()?.into(),
             place: place(node, 0),
             firm: crate::dialect::is_current_format(dialect, root),
             enabled: root.get("enabled").and_then(Node::as_bool) != Some(false),
-            dependencies: list
-                .and_then(Node::as_array)
-                .unwrap_or_default()
+            dependencies: listed
                 .iter()
                 .enumerate()
                 .filter_map(|(i, node)| Some((node.as_str()?.into(), place(node, i))))
@@ -142,13 +153,16 @@ fn dependencies(entries: &[Entry<'_>], found: &mut Vec<(usize, Diagnostic)>) {
         .map(|(i, entry)| (&*entry.facts.name, i))
         .collect();
     let circles = in_circles(entries, &tools);
+    let mut suggestions = 0;
     for (i, entry) in entries.iter().enumerate() {
-        for (needed, place) in &entry.facts.dependencies {
+        for (needed, place) in entry.facts.dependencies.iter().take(MOST_DEPENDENCIES) {
             let pointer = format!("/dependencies/{}", place.index);
             let quoted = text::quoted(needed);
             let verdict = match tools.get(&**needed) {
                 None => {
-                    let meant = report::closest(needed, tools.keys().copied());
+                    suggestions += 1;
+                    let few = suggestions <= MOST_SUGGESTIONS && needed.len() <= 64;
+                    let meant = report::closest(needed, tools.keys().copied().filter(|_| few));
                     let help = meant.map_or_else(
                         || "put its manifest beside this one".to_owned(),
                         |meant| format!("did you mean {}?", text::quoted(meant)),

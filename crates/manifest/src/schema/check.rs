@@ -7,26 +7,45 @@
 use remit_model::{Member, Node, Object, Severity, text};
 
 use super::keywords::{self, Kind, TYPES};
-use super::{Manner, pattern, refs};
+use super::{Manner, loops, pattern, refs};
 use crate::report::Report;
 use crate::rules;
+
+/// From how many schemas inside each other on the cost of checking is worked out.
+const DEEP: usize = 12;
 
 /// The draft Remit speaks.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Judges a schema and everything in it.
 pub fn check<'t>(node: &'t Node, manner: Manner, report: &mut Report<'t>) {
-    let mut walk = Walk { manner, report, references: false };
+    let mut walk = Walk { manner, report, references: false, long: false, depth: 0 };
     walk.schema(node);
-    if walk.references {
+    let (references, long) = (walk.references, walk.long);
+    if references {
         refs::check(node, report);
+    }
+    if references || long {
+        check_cost(node, report);
+    }
+}
+
+/// Reports a schema that the validator would take too long over, or too deep a stack for. What is
+/// wrong with single references has been reported by then.
+fn check_cost<'t>(node: &'t Node, report: &mut Report<'t>) {
+    let Err(trouble) = loops::find(&node.to_json()) else { return };
+    if trouble.is_cost() {
+        report
+            .at(&rules::COSTLY_SCHEMA, node, trouble.to_string())
+            .help("refer to each schema once, and say with `oneOf` what is alternative");
     }
 }
 
 /// Judges a setting: a schema in which `required` is a boolean of another meaning.
 pub(crate) fn check_setting<'t>(node: &'t Node, report: &mut Report<'t>) {
     let Some(object) = node.as_object() else { return };
-    let mut walk = Walk { manner: Manner::default(), report, references: false };
+    let mut walk =
+        Walk { manner: Manner::default(), report, references: false, long: false, depth: 0 };
     for member in object.members().iter().filter(|m| !matches!(&*m.key, "required" | "secret")) {
         match keywords::kind(&member.key) {
             Some(kind) => walk.keyword(member, kind),
@@ -40,6 +59,9 @@ struct Walk<'r, 't> {
     manner: Manner,
     report: &'r mut Report<'t>,
     references: bool,
+    /// Whether schemas are nested so deep, or look at what others left over, that cost is a question.
+    long: bool,
+    depth: usize,
 }
 
 impl<'t> Walk<'_, 't> {
@@ -48,6 +70,13 @@ impl<'t> Walk<'_, 't> {
     }
 
     fn schema(&mut self, node: &'t Node) {
+        self.depth += 1;
+        self.long |= self.depth > DEEP;
+        self.schema_here(node);
+        self.depth -= 1;
+    }
+
+    fn schema_here(&mut self, node: &'t Node) {
         if node.as_bool().is_some() {
             return;
         }
@@ -68,7 +97,8 @@ impl<'t> Walk<'_, 't> {
     /// A keyword nobody knows is an annotation and allowed; one that looks like a slip is not.
     fn unknown(&mut self, member: &'t Member) {
         let key = &*member.key;
-        if key.starts_with("x-") || key.len() < 4 {
+        // `secret` is an annotation of settings, and so far from any keyword that looking is in vain.
+        if key.starts_with("x-") || key.len() < 4 || key == "secret" {
             return;
         }
         if let Some(meant) = self.report.suggest(key, keywords::NAMES.iter().copied()) {
@@ -83,6 +113,7 @@ impl<'t> Walk<'_, 't> {
     }
 
     fn keyword(&mut self, member: &'t Member, kind: Kind) {
+        self.long |= member.key.starts_with("unevaluated");
         let (key, value) = (&*member.key, &member.value);
         let wanted =
             match kind {

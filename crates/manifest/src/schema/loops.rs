@@ -50,6 +50,13 @@ pub(super) enum Wrong {
     Costly,
 }
 
+impl Trouble {
+    /// Tells whether it is a matter of how long checking takes, not of a reference.
+    pub(super) fn is_cost(&self) -> bool {
+        matches!(self.wrong, Wrong::Deep | Wrong::Costly)
+    }
+}
+
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.pointer.is_empty() { "/" } else { &self.pointer };
