@@ -186,7 +186,7 @@ def manifests() -> Iterator[tuple[str, str, bytes]]:
     """What is wrong with a whole manifest of 1 MiB."""
     most = JSON_CAP - 4096
     nine = listed(lambda i: command(i % 9), most)
-    yield "unknown fields", "fields.json", dumps({**tool(), **{f"nmae{i}": 1 for i in range(60_000)}})
+    yield "unknown fields", "fields.json", dumps({**tool(entry=5), **{f"nmae{i}": 1 for i in range(60_000)}})
     yield "unknown fields, YAML", "fields.yaml", b"name: a\nentry: b.py\ncommands: []\n" + b"".join(
         b"comands%d: 1\n" % i for i in range(30_000))
     yield "nothing but unknown fields", "strange.json", dumps({f"k{i}": 1 for i in range(70_000)})

@@ -73,6 +73,11 @@ pub fn judge(mut reading: Reading, options: Options) -> Checked {
             }
             None => unknown_dialect(root, &mut report),
         }
+        if report.too_many_patterns() {
+            // A pattern that was not looked at must not count as good.
+            let message = "the patterns in this file are more than can be looked at";
+            report.at(&rules::BAD_PATTERN, root, message).help("use fewer or shorter patterns");
+        }
         let found = report.finish(root, &reading.source, options.strict);
         diagnostics.extend(found);
         diagnostics.sort_by_key(|d| d.position);

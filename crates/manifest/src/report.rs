@@ -21,6 +21,10 @@ const MOST_SUGGESTIONS: usize = 100;
 /// Is how many patterns of a file are compiled to learn whether they are too large.
 const MOST_HEAVY_PATTERNS: usize = 8;
 
+/// Is how many bytes of patterns a file may have parsed, and what each costs beside its length.
+const MOST_PATTERN_BYTES: usize = 128 * 1024;
+const PATTERN_OVERHEAD: usize = 32;
+
 /// Collects what is found in one tree.
 #[derive(Debug, Default)]
 pub struct Report<'t> {
@@ -29,6 +33,7 @@ pub struct Report<'t> {
     worst_left_out: Option<Severity>,
     suggestions: usize,
     heavy_patterns: usize,
+    pattern_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +125,18 @@ impl<'t> Report<'t> {
             return None;
         }
         closest(word, candidates)
+    }
+
+    /// Takes from the bytes of patterns that a file may have parsed. What goes past that is reported
+    /// by [`too_many_patterns`](Self::too_many_patterns).
+    pub(crate) fn spend_pattern(&mut self, bytes: usize) -> bool {
+        self.pattern_bytes = self.pattern_bytes.saturating_add(bytes + PATTERN_OVERHEAD);
+        self.pattern_bytes <= MOST_PATTERN_BYTES
+    }
+
+    /// Tells whether some patterns were left unparsed.
+    pub(crate) fn too_many_patterns(&self) -> bool {
+        self.pattern_bytes > MOST_PATTERN_BYTES
     }
 
     /// Takes one from the few heavy patterns that a file may have compiled.

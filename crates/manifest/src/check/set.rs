@@ -43,6 +43,7 @@ impl Facts {
         let node = root.get(key)?;
         let list = root.get("dependencies").filter(|_| dialect == Dialect::Tool);
         let listed = list.and_then(Node::as_array).unwrap_or_default();
+        let listed = listed.get(..MOST_DEPENDENCIES).unwrap_or(listed);
         let source = &checked.reading.source;
         let place = |node: &Node, index: usize| Place {
             span: node.span,
@@ -155,7 +156,7 @@ fn dependencies(entries: &[Entry<'_>], found: &mut Vec<(usize, Diagnostic)>) {
     let circles = in_circles(entries, &tools);
     let mut suggestions = 0;
     for (i, entry) in entries.iter().enumerate() {
-        for (needed, place) in entry.facts.dependencies.iter().take(MOST_DEPENDENCIES) {
+        for (needed, place) in &entry.facts.dependencies {
             let pointer = format!("/dependencies/{}", place.index);
             let quoted = text::quoted(needed);
             let verdict = match tools.get(&**needed) {

@@ -267,7 +267,9 @@ impl Reader<'_> {
     /// Keeps the first of equal keys and reports the others.
     fn unique(&mut self, members: Vec<Member>) -> Object {
         let (object, repeated) = Object::new(members);
-        for member in repeated.into_iter().take(MOST_PROBLEMS) {
+        for member in
+            repeated.into_iter().take(MOST_PROBLEMS - self.problems.len().min(MOST_PROBLEMS))
+        {
             let first = object.member(&member.key).map_or(0, |m| m.key_span.start);
             let line = super::line_of(self.source, first as usize);
             self.path.push(Step::Key(member.key.clone()));

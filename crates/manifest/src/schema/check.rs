@@ -19,13 +19,11 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Judges a schema and everything in it.
 pub fn check<'t>(node: &'t Node, manner: Manner, report: &mut Report<'t>) {
-    let mut walk = Walk { manner, report, references: false, long: false, depth: 0 };
+    let mut walk = Walk { manner, report, references: 0, long: false, depth: 0 };
     walk.schema(node);
     let (references, long) = (walk.references, walk.long);
-    if references {
-        refs::check(node, report);
-    }
-    if references || long {
+    let followed = references == 0 || refs::check(node, references, report);
+    if followed && (references > 0 || long) {
         check_cost(node, report);
     }
 }
@@ -44,8 +42,7 @@ fn check_cost<'t>(node: &'t Node, report: &mut Report<'t>) {
 /// Judges a setting: a schema in which `required` is a boolean of another meaning.
 pub(crate) fn check_setting<'t>(node: &'t Node, report: &mut Report<'t>) {
     let Some(object) = node.as_object() else { return };
-    let mut walk =
-        Walk { manner: Manner::default(), report, references: false, long: false, depth: 0 };
+    let mut walk = Walk { manner: Manner::default(), report, references: 0, long: false, depth: 0 };
     for member in object.members().iter().filter(|m| !matches!(&*m.key, "required" | "secret")) {
         match keywords::kind(&member.key) {
             Some(kind) => walk.keyword(member, kind),
@@ -58,7 +55,8 @@ pub(crate) fn check_setting<'t>(node: &'t Node, report: &mut Report<'t>) {
 struct Walk<'r, 't> {
     manner: Manner,
     report: &'r mut Report<'t>,
-    references: bool,
+    /// How many references, identifiers and anchors there are.
+    references: usize,
     /// Whether schemas are nested so deep, or look at what others left over, that cost is a question.
     long: bool,
     depth: usize,
@@ -154,7 +152,7 @@ impl<'t> Walk<'_, 't> {
                     (!value.as_str().is_some_and(whole)).then_some("a URI without a fragment")
                 }
                 Kind::Anchor => {
-                    self.references = true;
+                    self.references += 1;
                     (!value.as_str().is_some_and(is_anchor)).then_some("a name such as `item`")
                 }
                 Kind::Dialect => self.draft(value),
@@ -171,7 +169,7 @@ impl<'t> Walk<'_, 't> {
 
     /// Takes note that there are references, and of one that cannot be read as such.
     fn reference(&mut self, value: &'t Node) {
-        self.references = true;
+        self.references += 1;
         if let Some(reference) = value.as_str().filter(|text| !refs::is_reference(text)) {
             let message = format!("{} is not a URI reference", text::quoted(reference));
             self.report
@@ -257,6 +255,9 @@ impl<'t> Walk<'_, 't> {
 
     /// Judges a pattern that stands in a value, or in a key of `patternProperties`.
     fn pattern_text(&mut self, pattern: &str, place: Result<&'t Node, &'t Member>) {
+        if !self.report.spend_pattern(pattern.len()) {
+            return;
+        }
         let why = match pattern::judge(pattern) {
             pattern::Verdict::Good => return,
             pattern::Verdict::Heavy(translated) => {

@@ -12,9 +12,18 @@ use crate::rules;
 /// A base for schemas without `$id`, so that relative references have something to resolve against.
 const NOWHERE: &str = "schema:///";
 
-/// Judges every reference of a schema.
-pub(super) fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
-    let Ok(base) = Url::parse(NOWHERE) else { return };
+/// Is how many references one schema may hold. Nobody's has that many, and following them all takes
+/// time and memory before anything else can be said.
+const MOST_REFERENCES: usize = 2_000;
+
+/// Judges every reference of a schema. Tells whether there are few enough to follow.
+pub(super) fn check<'t>(root: &'t Node, references: usize, report: &mut Report<'t>) -> bool {
+    if references > MOST_REFERENCES {
+        let message = format!("the schema holds more than {MOST_REFERENCES} references");
+        report.at(&rules::COSTLY_SCHEMA, root, message).help("split it into several tools");
+        return false;
+    }
+    let Ok(base) = Url::parse(NOWHERE) else { return false };
     let mut map = Map::default();
     map.resources.insert(base.to_string(), root);
     map.collect(root, &base);
@@ -45,6 +54,7 @@ pub(super) fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
         }
     }
     map.report_loops(report);
+    true
 }
 
 fn quoted(node: &Node) -> String {

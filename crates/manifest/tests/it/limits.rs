@@ -110,6 +110,24 @@ fn path_patterns_end_at_their_depth_and_length() {
 }
 
 #[test]
+fn patterns_and_references_of_a_file_are_bounded() {
+    let tools = |property: &dyn Fn(usize) -> serde_json::Value, count: usize| {
+        let properties: serde_json::Map<_, _> =
+            (0..count).map(|i| (format!("p{i}"), property(i))).collect();
+        let schema =
+            serde_json::json!({"type": "object", "properties": properties, "$defs": {"a": {}}});
+        check(&serde_json::json!({"tools": [{"name": "t", "inputSchema": schema}]}).to_string())
+    };
+    let pattern = |i: usize| serde_json::json!({"pattern": format!("^{i:030}$")});
+    // A pattern of 32 bytes costs 64.
+    assert!(!has(&tools(&pattern, 2_048), "bad-pattern"));
+    assert!(has(&tools(&pattern, 2_049), "bad-pattern"));
+    let reference = |_: usize| serde_json::json!({"$ref": "#/$defs/a"});
+    assert!(!has(&tools(&reference, 2_000), "costly-schema"));
+    assert!(has(&tools(&reference, 2_001), "costly-schema"));
+}
+
+#[test]
 fn a_flood_of_notes_is_cut_and_stays_a_note() {
     let tools: Vec<_> = (0..600)
         .map(|i| serde_json::json!({"name": format!("t{i}"), "inputSchema": {"type": "object"}}))
