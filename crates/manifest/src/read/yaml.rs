@@ -3,6 +3,7 @@
 //! The parser knows YAML's grammar; what a manifest may contain is decided here: no tags, no second
 //! document, few aliases, string keys only.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use remit_model::{Member, Node, Object, Span, Value, pointer, text};
@@ -83,8 +84,16 @@ struct Builder<'s> {
 impl Builder<'_> {
     /// The parser lets most control characters through; YAML and Remit do not.
     fn refuse_control_characters(&mut self) -> Read<()> {
-        let bad = |c: char| matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}');
-        let Some((byte, c)) = self.source.char_indices().find(|(_, c)| bad(*c)) else {
+        // All of them are single bytes, which a plain loop over bytes finds fastest.
+        let bad = |b: u8| matches!(b, 0..=8 | 0xb | 0xc | 0xe..=0x1f | 0x7f);
+        if !self.source.bytes().any(bad) {
+            return Ok(());
+        }
+        let Some((byte, c)) = self
+            .source
+            .char_indices()
+            .find(|(_, c)| c.is_ascii() && u8::try_from(*c).is_ok_and(bad))
+        else {
             return Ok(());
         };
         let at = self.source.get(..byte).map_or(0, |before| before.chars().count());
@@ -116,7 +125,7 @@ impl Builder<'_> {
                 Event::Alias(anchor) => self.alias(anchor, span)?,
                 Event::Scalar(text, style, anchor, tag) => {
                     self.refuse_tag(tag.is_some(), span);
-                    self.scalar(&text, style, anchor, span)?;
+                    self.scalar(text, style, anchor, span)?;
                 }
                 Event::SequenceStart(anchor, tag) => {
                     self.refuse_tag(tag.is_some(), span);
@@ -253,11 +262,17 @@ impl Builder<'_> {
         object
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, anchor: usize, span: Span) -> Read<()> {
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        span: Span,
+    ) -> Read<()> {
         if self.key_wanted() {
-            self.key(text, style, span);
+            self.key(&text, style, span);
             if anchor != 0 {
-                let node = Node { value: Value::String(text.into()), span };
+                let node = Node { value: Value::String((*text).into()), span };
                 let (values, depth) = measure(&node);
                 self.anchors.insert(anchor, Anchored { node, values, depth });
             }
@@ -267,19 +282,19 @@ impl Builder<'_> {
         let value = if style == ScalarStyle::Plain {
             self.plain(text, span)
         } else {
-            Value::String(text.into())
+            Value::String(text.into_owned().into_boxed_str())
         };
         self.place(Node { value, span }, anchor)
     }
 
-    fn plain(&mut self, text: &str, span: Span) -> Value {
-        match scalar::resolve(text) {
+    fn plain(&mut self, text: Cow<'_, str>, span: Span) -> Value {
+        match scalar::resolve(&text) {
             Plain::Null => Value::Null,
             Plain::Bool(b) => Value::Bool(b),
             Plain::Number(n) => Value::Number(n),
-            Plain::Text => Value::String(text.into()),
+            Plain::Text => Value::String(text.into_owned().into_boxed_str()),
             Plain::OutOfRange => {
-                let (message, help) = scalar::out_of_range(text);
+                let (message, help) = scalar::out_of_range(&text);
                 self.note(&rules::INTEGER_OUT_OF_RANGE, span, message, Some(help));
                 Value::Number(text.parse().unwrap_or(f64::MAX))
             }

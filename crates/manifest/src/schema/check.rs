@@ -365,6 +365,9 @@ fn is_anchor(name: &str) -> bool {
 
 fn is_names(value: &Node) -> bool {
     let Some(items) = value.as_array() else { return false };
+    if let [one] = items {
+        return one.as_str().is_some();
+    }
     let mut seen = std::collections::HashSet::new();
     items.iter().all(|item| item.as_str().is_some_and(|name| seen.insert(name)))
 }
