@@ -215,7 +215,8 @@ fn at_pointer<'t>(root: &'t Node, pointer: &str) -> Option<&'t Node> {
     })
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
+/// Decodes the percent signs of a URI, unless they are not an encoding.
+pub(in crate::schema) fn percent_decoded(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());
     }

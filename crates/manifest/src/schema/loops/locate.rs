@@ -6,6 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::schema::keywords::{self, Kind};
+use crate::schema::refs::percent_decoded;
 
 /// Is the base of a schema without `$id`; the validator has the same.
 const NOWHERE: &str = "json-schema:///";
@@ -151,24 +152,6 @@ impl<'s> Refs<'s> {
             _ => vec![first],
         }
     }
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let mut digit = || rest.next().and_then(|b| char::from(b).to_digit(16));
-            let value = digit()? * 16 + digit()?;
-            bytes.push(u8::try_from(value).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
