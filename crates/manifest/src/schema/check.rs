@@ -278,6 +278,8 @@ impl<'t> Walk<'_, 't> {
 
     fn draft(&mut self, value: &'t Node) -> Option<&'static str> {
         let Some(draft) = value.as_str() else { return Some("a string") };
+        // The validator reads it as a URI before it looks at which one it is.
+        self.reference(value);
         if draft.trim_end_matches('#') != DRAFT {
             let severity = self.manner.other_draft;
             let message = format!(

@@ -202,7 +202,14 @@ pub(super) fn is_reference(text: &str) -> bool {
         s.starts_with(|c: char| c.is_ascii_alphabetic())
             && s.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     });
-    plain(before) && plain(fragment) && scheme_ok
+    // What follows the last colon of a host is a port.
+    let host =
+        before.split_once("//").map(|(_, rest)| rest.split(['/', '?']).next().unwrap_or_default());
+    let port_ok = host.is_none_or(|host| {
+        let host = host.rsplit('@').next().unwrap_or_default();
+        host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
+    });
+    plain(before) && plain(fragment) && scheme_ok && port_ok
 }
 
 fn at_pointer<'t>(root: &'t Node, pointer: &str) -> Option<&'t Node> {
