@@ -47,7 +47,7 @@ class Seeds:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         shutil.rmtree(folder, ignore_errors=True)
-        for target in ("read", "canonical", "diff", "schema", *map(target_of, DIALECTS)):
+        for target in ("read", "yaml", "canonical", "diff", "schema", *map(target_of, DIALECTS)):
             (folder / target).mkdir(parents=True)
 
     def add(self, target: str, data: bytes) -> None:
@@ -72,6 +72,8 @@ def main() -> None:
         if path.name == "model.json":
             continue
         seeds.add("read", data)
+        if path.suffix != ".json":
+            seeds.add("yaml", data)
         seeds.add("canonical", data)
         parts = path.relative_to(ROOT).parts
         dialect = dialect_of(parts[1] if parts[0] == "fixtures" else parts[-2])

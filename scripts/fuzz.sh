@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 seconds="${FUZZ_SECONDS:-60}"
-read -ra targets <<<"${FUZZ_TARGETS:-read capability tool skill agent mcp_tools canonical diff schema}"
+read -ra targets <<<"${FUZZ_TARGETS:-read yaml capability tool skill agent mcp_tools canonical diff schema}"
 at_once="${FUZZ_JOBS:-$(nproc)}"
 place="$REMIT_CACHE/fuzz"
 

@@ -5,7 +5,8 @@ use remit_manifest::compile::{self, Options};
 use remit_manifest::read::{self, Format, Limits, Reading};
 use remit_manifest::schema::{self, Manner, witness};
 use remit_manifest::{Report, diff as differ};
-use remit_model::{Diagnostic, Dialect, Node, Severity, canonical as form};
+use remit_model::Value as Tree;
+use remit_model::{Diagnostic, Dialect, Node, Severity, Source, Span, Unit, canonical as form};
 use serde_json::Value;
 
 /// What Remit refuses in JSON that serde_json takes (SPEC §2).
@@ -65,6 +66,43 @@ fn survives_as_json(tree: &Node) {
             "is not read again: {:?}",
             again.diagnostics
         ),
+    }
+}
+
+/// Reads YAML with the fast reader and with the full parser: whatever the fast one takes on has one
+/// meaning and one set of places in both.
+pub fn yaml(data: &[u8]) {
+    let fast = read::read(data, Some(Format::Yaml), &Limits::MANIFEST);
+    if fast.source.unit() == Unit::Chars {
+        return;
+    }
+    let full = read::read_with_full_parser(data, Some(Format::Yaml), &Limits::MANIFEST);
+    assert_eq!(fast.diagnostics, full.diagnostics);
+    match (&fast.root, &full.root) {
+        (Some(one), Some(other)) => same_places([one, other], [&fast.source, &full.source]),
+        (None, None) => {}
+        _ => panic!("only one of them gives a tree"),
+    }
+}
+
+fn same_places(nodes: [&Node; 2], sources: [&Source; 2]) {
+    let starts = |spans: [Span; 2]| {
+        let [one, other] = [0, 1].map(|i| sources[i].byte_range(spans[i]).start);
+        assert_eq!(one, other, "another place: {nodes:?}");
+    };
+    starts(nodes.map(|node| node.span));
+    match nodes.map(|node| &node.value) {
+        [Tree::Array(one), Tree::Array(other)] if one.len() == other.len() => {
+            one.iter().zip(other).for_each(|(one, other)| same_places([one, other], sources));
+        }
+        [Tree::Object(one), Tree::Object(other)] if one.len() == other.len() => {
+            for (one, other) in one.members().iter().zip(other.members()) {
+                assert_eq!(one.key, other.key);
+                starts([one.key_span, other.key_span]);
+                same_places([&one.value, &other.value], sources);
+            }
+        }
+        _ => assert!(nodes[0].same(nodes[1]), "another value: {nodes:?}"),
     }
 }
 

@@ -41,6 +41,12 @@ impl Source {
         &self.text
     }
 
+    /// Says what the spans of this text count.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
     /// Finds line and column (both from 1, columns in characters) of the start of a span.
     #[must_use]
     pub fn position(&self, span: Span) -> Position {

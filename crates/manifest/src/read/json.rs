@@ -4,7 +4,7 @@
 //! an integer, lone surrogates as a diagnostic, and `${name}` in place of a value. `serde_json` is
 //! the oracle of the tests and of the fuzz target (`docs/design/002-reading.md`).
 
-use remit_model::{Member, Node, Object, Span, Value, pointer, text};
+use remit_model::{Member, Node, Object, Span, Unit, Value, pointer, text};
 
 use super::{DEPTH, MOST_PROBLEMS, Parsed, Problem};
 use crate::rules::{self, Rule};
@@ -20,7 +20,12 @@ pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
         bare_templates: Vec::new(),
     };
     let root = reader.document();
-    Parsed { root: root.ok(), problems: reader.problems, bare_templates: reader.bare_templates }
+    Parsed {
+        root: root.ok(),
+        problems: reader.problems,
+        bare_templates: reader.bare_templates,
+        unit: Unit::Bytes,
+    }
 }
 
 /// Marks that reading cannot go on; the problem has been noted.

@@ -6,6 +6,7 @@
 
 mod json;
 mod scalar;
+mod simple;
 mod wording;
 mod yaml;
 
@@ -111,16 +112,29 @@ struct Parsed {
     root: Option<Node>,
     problems: Vec<Problem>,
     bare_templates: Vec<Span>,
+    /// What its spans count.
+    unit: Unit,
 }
 
 /// Reads a document. Without a format it is JSON if it parses as JSON or looks like it, else YAML.
 #[must_use]
 pub fn read(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Reading {
+    read_with(bytes, format, limits, yaml::parse)
+}
+
+/// Reads like [`read`] but leaves all YAML to the full parser: the measure of the fast reader.
+#[must_use]
+pub fn read_with_full_parser(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Reading {
+    read_with(bytes, format, limits, yaml::parse_fully)
+}
+
+fn read_with(
+    bytes: &[u8],
+    format: Option<Format>,
+    limits: &Limits,
+    parse_yaml: fn(&str, usize) -> Parsed,
+) -> Reading {
     let guess = format.unwrap_or_else(|| guess_format(bytes, limits));
-    let unit = match guess {
-        Format::Json => Unit::Bytes,
-        Format::Yaml => Unit::Chars,
-    };
     let cap = limits.bytes(guess);
     if bytes.len() > cap {
         return too_large(bytes, guess, cap);
@@ -136,7 +150,7 @@ pub fn read(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Reading {
     } else {
         match guess {
             Format::Json => json::parse(text, limits.values),
-            Format::Yaml => yaml::parse(text, limits.values),
+            Format::Yaml => parse_yaml(text, limits.values),
         }
     };
     if marked {
@@ -151,7 +165,7 @@ pub fn read(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Reading {
             },
         );
     }
-    finish(Source::new(text.to_owned(), unit), guess, bytes.len(), parsed)
+    finish(Source::new(text.to_owned(), parsed.unit), guess, bytes.len(), parsed)
 }
 
 fn finish(source: Source, format: Format, bytes: usize, parsed: Parsed) -> Reading {
@@ -174,7 +188,7 @@ fn finish(source: Source, format: Format, bytes: usize, parsed: Parsed) -> Readi
 
 fn problem_only(rule: &'static Rule, message: String, help: Option<String>, span: Span) -> Parsed {
     let problem = Problem { rule, message, help, pointer: String::new(), span };
-    Parsed { root: None, problems: vec![problem], bare_templates: Vec::new() }
+    Parsed { root: None, problems: vec![problem], bare_templates: Vec::new(), unit: Unit::Bytes }
 }
 
 fn too_large(bytes: &[u8], format: Format, cap: usize) -> Reading {

@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use remit_model::{Member, Node, Object, Span, Value, pointer, text};
+use remit_model::{Member, Node, Object, Span, Unit, Value, pointer, text};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use super::scalar::{self, Plain};
+use super::simple;
 use super::wording;
 use super::{DEPTH, MOST_PROBLEMS, Parsed, Problem};
 use crate::rules::{self, Rule};
@@ -18,6 +19,18 @@ use crate::rules::{self, Rule};
 const ALIASED_VALUES: usize = 1_000;
 
 pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
+    match simple::parse(source, most_values) {
+        Some(root) => Parsed {
+            root: Some(root),
+            problems: Vec::new(),
+            bare_templates: Vec::new(),
+            unit: Unit::Bytes,
+        },
+        None => parse_fully(source, most_values),
+    }
+}
+
+pub(super) fn parse_fully(source: &str, most_values: usize) -> Parsed {
     let mut builder = Builder {
         source,
         values_left: most_values,
@@ -40,7 +53,7 @@ pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
             span: Span::new(0, 0),
         });
     }
-    Parsed { root, problems, bare_templates: Vec::new() }
+    Parsed { root, problems, bare_templates: Vec::new(), unit: Unit::Chars }
 }
 
 /// Is how many bytes of text weigh as much as a value when aliases copy them.
@@ -84,15 +97,11 @@ struct Builder<'s> {
 impl Builder<'_> {
     /// The parser lets most control characters through; YAML and Remit do not.
     fn refuse_control_characters(&mut self) -> Read<()> {
-        // All of them are single bytes, which a plain loop over bytes finds fastest.
-        let bad = |b: u8| matches!(b, 0..=8 | 0xb | 0xc | 0xe..=0x1f | 0x7f);
-        if !self.source.bytes().any(bad) {
+        if !self.source.bytes().any(is_control) {
             return Ok(());
         }
-        let Some((byte, c)) = self
-            .source
-            .char_indices()
-            .find(|(_, c)| c.is_ascii() && u8::try_from(*c).is_ok_and(bad))
+        let Some((byte, c)) =
+            self.source.char_indices().find(|(_, c)| u8::try_from(*c).is_ok_and(is_control))
         else {
             return Ok(());
         };
@@ -379,6 +388,12 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// Tells the characters that YAML does not allow. All of them are single bytes, which a plain loop
+/// over bytes finds fastest.
+pub(super) fn is_control(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 0xb | 0xc | 0xe..=0x1f | 0x7f)
 }
 
 /// Counts the values of a tree and how many containers deep it goes. A long text counts as many

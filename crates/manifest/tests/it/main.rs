@@ -16,5 +16,6 @@ mod fixtures;
 mod json_schema_suite;
 mod limits;
 mod schemas;
+mod simple_yaml;
 mod syntax;
 mod witnesses;
