@@ -10,9 +10,10 @@ import json
 import random
 from collections.abc import Iterator
 
-JSON_CAP = 1 << 20
+JSON_CAP = 1 << 19
 YAML_CAP = 1 << 19
 CAPABILITY_CAP = 1 << 17
+DOCUMENT_CAP = 8 << 20
 
 
 def dumps(value: object) -> bytes:
@@ -75,9 +76,9 @@ def texts() -> Iterator[tuple[str, str, bytes | int]]:
     yield "binary", "binary.json", random.Random(1).randbytes(JSON_CAP)
     yield "invalid UTF-8 at the end", "utf8.json", filled(b" ", JSON_CAP, b"{", b"\xff")
     yield "one newline after another", "newlines.yaml", b"\n" * YAML_CAP
-    yield "1 MiB of [", "open.json", b"[" * JSON_CAP
-    yield "1 MiB of {\"a\":", "open_objects.json", filled(b'{"a":', JSON_CAP)
-    yield "1 MiB of ] after [", "close.json", filled(b"]", JSON_CAP, b"[")
+    yield "512 KiB of [", "open.json", b"[" * JSON_CAP
+    yield "512 KiB of {\"a\":", "open_objects.json", filled(b'{"a":', JSON_CAP)
+    yield "512 KiB of ] after [", "close.json", filled(b"]", JSON_CAP, b"[")
     yield "YAML flow, all [", "flow.yaml", b"[" * YAML_CAP
     yield "YAML flow, all {a: ", "flow_maps.yaml", filled(b"{a: ", YAML_CAP)
     yield "YAML, each line deeper", "deep.yaml", b"".join(b" " * i + b"a:\n" for i in range(1000))
@@ -91,12 +92,18 @@ def texts() -> Iterator[tuple[str, str, bytes | int]]:
     yield "empty objects", "objects.json", filled(b"{},", JSON_CAP, b"[", b"{}]")
     yield "non-finite numbers", "infinite.json", filled(b"1e999,", JSON_CAP, b"[", b"1]")
     yield "integers beyond 2^53", "integers.json", filled(b"9007199254740993,", JSON_CAP, b"[", b"1]")
-    yield "one number of 1 MiB", "digits.json", b"1" * JSON_CAP
-    yield "one exponent of 1 MiB", "exponent.json", b"1e" + b"0" * (JSON_CAP - 3) + b"1"
+    yield "one number of 512 KiB", "digits.json", b"1" * JSON_CAP
+    yield "one exponent of 512 KiB", "exponent.json", b"1e" + b"0" * (JSON_CAP - 3) + b"1"
     yield "lone surrogates", "surrogates.json", filled(b"\\ud800", JSON_CAP, b'["', b'"]')
     yield "lone surrogates, one a string", "surrogate_strings.json", filled(b'"\\udfff",', JSON_CAP, b"[", b"1]")
     yield "trailing commas", "commas.json", filled(b"[1,],", JSON_CAP, b"[", b"1]")
     yield "a string that never ends", "string.json", b'{"name":"' + b"a" * (JSON_CAP - 9)
+    for name, item in (("numbers", b"1,"), ("tiny objects", b'{"a":1},'), ("tiny arrays", b"[1],"), ("texts", b'"a",'),
+                       ("long keys", b'{"' + b"k" * 300 + b'":{}},'), ("escapes", b'"\\u0041\\u00e9\\ud83d\\ude00",')):
+        yield f"8 MiB of {name} to hash", "document.json", filled(item, DOCUMENT_CAP, b"[", b"]")
+    yield "8 MiB of one text to hash", "document_text.json", filled(b"\\n", DOCUMENT_CAP, b'["', b'",]')
+    values = filled(b'{"a":1},', 2 * 124_990, b"[", b"]")
+    yield "as many values as there may be to hash", "document_values.json", values * 8
     yield "escapes", "escapes.json", filled(b"\\u0041", JSON_CAP, b'{"name":"', b'"}')
     yield "control characters, YAML", "controls.yaml", filled(b"\x01", YAML_CAP, b"name: ")
     yield "tabs, YAML", "tabs.yaml", filled(b"\t\n", YAML_CAP, b"name:\n")
@@ -129,7 +136,7 @@ def aliases() -> Iterator[tuple[str, str, bytes]]:
 
 def schemas() -> Iterator[tuple[str, str, bytes]]:
     """What is wrong inside schemas: as large as a capability manifest may be, and as a tool may be."""
-    for size, label in ((CAPABILITY_CAP - 600, "128 KiB"), (JSON_CAP - 600, "1 MiB")):
+    for size, label in ((CAPABILITY_CAP - 600, "128 KiB"), (JSON_CAP - 600, "512 KiB")):
         kilo = f"{size >> 10}k"
 
         # Two of one name, so that even a schema with nothing but warnings is refused.
@@ -183,7 +190,7 @@ def schemas() -> Iterator[tuple[str, str, bytes]]:
 
 
 def manifests() -> Iterator[tuple[str, str, bytes]]:
-    """What is wrong with a whole manifest of 1 MiB."""
+    """What is wrong with a whole manifest of 512 KiB."""
     most = JSON_CAP - 4096
     nine = listed(lambda i: command(i % 9), most)
     yield "unknown fields", "fields.json", dumps({**tool(entry=5), **{f"nmae{i}": 1 for i in range(60_000)}})
@@ -194,11 +201,11 @@ def manifests() -> Iterator[tuple[str, str, bytes]]:
     yield "commands of the wrong type", "types.json", dumps(tool(commands=list(range(150_000))))
     yield "empty commands", "empty.json", dumps(tool(commands=[{}] * 90_000))
     yield "bad names", "names.json", dumps(tool(commands=listed(lambda i: command(i, name=f"ü {i}"), most)))
-    yield "names of 1 MiB", "name.json", dumps(tool(name="n" * most, timeout="x"))
+    yield "names of 512 KiB", "name.json", dumps(tool(name="n" * most, timeout="x"))
     yield "dependencies", "dependencies.json", dumps(tool(dependencies=listed(lambda i: f"t{i % 5000}", most)))
     yield "settings", "settings.json", dumps(tool(config_schema={f"s{i}": {"type": "strng"} for i in range(35_000)}))
-    yield "an entry of 1 MiB", "entry.json", dumps(tool(entry="../" * (most // 3)))
-    yield "a version of 1 MiB", "version.json", dumps(tool(version="1." * (most // 2), timeout="x"))
+    yield "an entry of 512 KiB", "entry.json", dumps(tool(entry="../" * (most // 3)))
+    yield "a version of 512 KiB", "version.json", dumps(tool(version="1." * (most // 2), timeout="x"))
     patterns = {f"p{i}": {"type": "string", "pattern": f"^[a-z]{{1,40}}{i}$"} for i in range(14_000)}
     yield "patterns in a tool", "tool_patterns.json", dumps(tool(name="N N", commands=[
         command(0, parameters=schema_of(patterns))]))

@@ -79,6 +79,23 @@ const INDEXED_FROM: usize = 17;
 /// How many members with a repeated key are handed back.
 const MOST_REPEATED: usize = 128;
 
+/// Gives back what a vector holds in reserve. A document of a hundred thousand tiny containers
+/// would otherwise take several times the memory it needs.
+fn fitted<T>(mut items: Vec<T>) -> Vec<T> {
+    if items.len() * 2 <= items.capacity() {
+        items.shrink_to_fit();
+    }
+    items
+}
+
+impl Value {
+    /// Makes an array.
+    #[must_use]
+    pub fn array(items: Vec<Node>) -> Self {
+        Self::Array(fitted(items))
+    }
+}
+
 impl Object {
     /// Takes the members in order. Of members with one key the first stays; the later ones are
     /// handed back so that the reader can report them.
@@ -97,7 +114,7 @@ impl Object {
                     at += 1;
                 }
             }
-            return (Self { members, index: None }, repeated);
+            return (Self { members: fitted(members), index: None }, repeated);
         }
         let mut order = sorted_order(&members);
         let key = |i: u32| members.get(i as usize).map(|m| &*m.key);
@@ -129,7 +146,7 @@ impl Object {
             }
             order = sorted_order(&members);
         }
-        (Self { members, index: Some(order.into_boxed_slice()) }, repeated)
+        (Self { members: fitted(members), index: Some(order.into_boxed_slice()) }, repeated)
     }
 
     /// Gives the members in source order.

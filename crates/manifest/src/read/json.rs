@@ -188,7 +188,7 @@ impl Reader<'_> {
         let mut items = Vec::new();
         self.space();
         if self.eat(b']') {
-            return Ok(Value::Array(items));
+            return Ok(Value::array(items));
         }
         loop {
             self.path.push(Step::Index(items.len()));
@@ -212,7 +212,7 @@ impl Reader<'_> {
             }
         }
         self.at += 1;
-        Ok(Value::Array(items))
+        Ok(Value::array(items))
     }
 
     fn object(&mut self) -> Read<Value> {

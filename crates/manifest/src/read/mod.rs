@@ -10,6 +10,8 @@ mod simple;
 mod wording;
 mod yaml;
 
+use std::borrow::Cow;
+
 use remit_model::{Diagnostic, Node, Position, Source, Span, Unit};
 
 use crate::rules::{self, Rule};
@@ -54,9 +56,9 @@ pub struct Limits {
 
 impl Limits {
     /// For manifests.
-    pub const MANIFEST: Self = Self { json_bytes: 1 << 20, yaml_bytes: 1 << 19, values: 200_000 };
+    pub const MANIFEST: Self = Self { json_bytes: 1 << 19, yaml_bytes: 1 << 19, values: 200_000 };
     /// For any JSON document that is to be hashed.
-    pub const DOCUMENT: Self = Self { json_bytes: 8 << 20, yaml_bytes: 1 << 19, values: 400_000 };
+    pub const DOCUMENT: Self = Self { json_bytes: 8 << 20, yaml_bytes: 1 << 19, values: 250_000 };
 
     /// The most bytes any format may have: nobody needs to load more of a file than one past this.
     #[must_use]
@@ -117,40 +119,51 @@ struct Parsed {
 }
 
 /// Reads a document. Without a format it is JSON if it parses as JSON or looks like it, else YAML.
+/// Bytes that are handed over are kept as the text; borrowed ones are copied.
 #[must_use]
-pub fn read(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Reading {
-    read_with(bytes, format, limits, yaml::parse)
+pub fn read<'b>(
+    bytes: impl Into<Cow<'b, [u8]>>,
+    format: Option<Format>,
+    limits: &Limits,
+) -> Reading {
+    read_with(bytes.into(), format, limits, yaml::parse)
 }
 
 /// Reads like [`read`] but leaves all YAML to the full parser: the measure of the fast reader.
 #[must_use]
 pub fn read_with_full_parser(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Reading {
-    read_with(bytes, format, limits, yaml::parse_fully)
+    read_with(bytes.into(), format, limits, yaml::parse_fully)
 }
 
 fn read_with(
-    bytes: &[u8],
+    bytes: Cow<'_, [u8]>,
     format: Option<Format>,
     limits: &Limits,
     parse_yaml: fn(&str, usize) -> Parsed,
 ) -> Reading {
-    let guess = format.unwrap_or_else(|| guess_format(bytes, limits));
-    let cap = limits.bytes(guess);
-    if bytes.len() > cap {
-        return too_large(bytes, guess, cap);
+    let guess = format.unwrap_or_else(|| guess_format(&bytes, limits));
+    let (cap, length) = (limits.bytes(guess), bytes.len());
+    if length > cap {
+        return too_large(&bytes, guess, cap);
     }
-    let (text, marked) = match std::str::from_utf8(bytes) {
-        Ok(text) => text.strip_prefix('\u{feff}').map_or((text, false), |rest| (rest, true)),
-        Err(error) => return not_utf8(bytes, guess, error.valid_up_to()),
+    let mut text = match String::from_utf8(bytes.into_owned()) {
+        Ok(text) => text,
+        Err(error) => {
+            return not_utf8(error.as_bytes(), guess, error.utf8_error().valid_up_to());
+        }
     };
+    let marked = text.starts_with('\u{feff}');
+    if marked {
+        text.remove(0);
+    }
     let mut parsed = if text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
         let message = "the document is empty".to_owned();
         let help = Some("`remit new` writes a manifest to start from".to_owned());
         problem_only(&rules::EMPTY_DOCUMENT, message, help, Span::new(0, 0))
     } else {
         match guess {
-            Format::Json => json::parse(text, limits.values),
-            Format::Yaml => parse_yaml(text, limits.values),
+            Format::Json => json::parse(&text, limits.values),
+            Format::Yaml => parse_yaml(&text, limits.values),
         }
     };
     if marked {
@@ -165,7 +178,7 @@ fn read_with(
             },
         );
     }
-    finish(Source::new(text.to_owned(), parsed.unit), guess, bytes.len(), parsed)
+    finish(Source::new(text, parsed.unit), guess, length, parsed)
 }
 
 fn finish(source: Source, format: Format, bytes: usize, parsed: Parsed) -> Reading {

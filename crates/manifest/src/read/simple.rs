@@ -179,7 +179,7 @@ impl Reader<'_> {
             }
         }
         let end = items.last().map_or(0, |item: &Node| item.span.end) as usize;
-        Ok(Node { value: Value::Array(items), span: Span::new(start, end) })
+        Ok(Node { value: Value::array(items), span: Span::new(start, end) })
     }
 
     /// Reads what follows a key and its colon.

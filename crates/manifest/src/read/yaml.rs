@@ -232,7 +232,7 @@ impl Builder<'_> {
         let (value, last) = match open.inside {
             Inside::Array(items) => {
                 let last = items.last().map_or(0, |item| item.span.end);
-                (Value::Array(items), last)
+                (Value::array(items), last)
             }
             Inside::Object { members, .. } => {
                 let last = members.last().map_or(0, |m| m.value.span.end.max(m.key_span.end));

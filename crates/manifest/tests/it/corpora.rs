@@ -66,7 +66,7 @@ fn json_test_suite_is_accepted_and_refused_as_it_says() {
 fn rfc_8785_vectors_come_out_byte_for_byte() {
     let inputs = files("jcs/input");
     for path in &inputs {
-        let reading = read::read(&fs::read(path).unwrap(), Some(Format::Json), &Limits::DOCUMENT);
+        let reading = read::read(fs::read(path).unwrap(), Some(Format::Json), &Limits::DOCUMENT);
         let text = canonical::canonical(reading.accepted().unwrap());
         let output = fs::read(path.parent().unwrap().join("../output").join(name(path))).unwrap();
         assert_eq!(text.as_bytes(), output, "{}", path.display());

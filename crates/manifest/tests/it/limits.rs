@@ -140,12 +140,12 @@ fn a_flood_of_notes_is_cut_and_stays_a_note() {
 #[test]
 fn documents_end_at_their_size() {
     let string = |bytes: usize| format!("\"{}\"", "x".repeat(bytes - 2));
-    assert!(json(&string(1 << 20)).accepted().is_some());
-    let over = json(&string((1 << 20) + 1));
+    assert!(json(&string(1 << 19)).accepted().is_some());
+    let over = json(&string((1 << 19) + 1));
     assert_eq!(rules(&over), ["document-too-large"]);
     assert_eq!(
         (over.diagnostics[0].position.line, over.diagnostics[0].position.column),
-        (1, (1 << 20) + 1)
+        (1, (1 << 19) + 1)
     );
     assert!(yaml(&string(1 << 19)).accepted().is_some());
     assert_eq!(rules(&yaml(&string((1 << 19) + 1))), ["document-too-large"]);
@@ -154,6 +154,17 @@ fn documents_end_at_their_size() {
     assert_eq!(rules(&json(&many(200_001))), ["too-many-values"]);
     assert!(yaml(&many(200_000)).accepted().is_some());
     assert_eq!(rules(&yaml(&many(200_001))), ["too-many-values"]);
+}
+
+#[test]
+fn documents_to_hash_end_at_their_size() {
+    let document = |text: &str| read::read(text.as_bytes(), Some(Format::Json), &Limits::DOCUMENT);
+    let string = |bytes: usize| format!("\"{}\"", "x".repeat(bytes - 2));
+    assert!(document(&string(8 << 20)).accepted().is_some());
+    assert_eq!(rules(&document(&string((8 << 20) + 1))), ["document-too-large"]);
+    let many = |values: usize| format!("[{}]", vec!["1"; values - 1].join(","));
+    assert!(document(&many(250_000)).accepted().is_some());
+    assert_eq!(rules(&document(&many(250_001))), ["too-many-values"]);
 }
 
 /// A capability manifest of exactly so many bytes, both as written and in canonical form.

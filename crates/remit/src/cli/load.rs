@@ -11,7 +11,7 @@ use crate::{files, render};
 /// Reads any JSON or YAML document. What is wrong with it goes to standard error.
 pub(super) fn document(path: &Path, output: &mut Output) -> Result<Reading, Exit> {
     let bytes = bytes(path, Limits::DOCUMENT.most_bytes(), output)?;
-    let reading = read::read(&bytes, files::format_of(path), &Limits::DOCUMENT);
+    let reading = read::read(bytes, files::format_of(path), &Limits::DOCUMENT);
     if reading.accepted().is_some() {
         let agent = || {
             reading.root.as_ref().and_then(remit_manifest::detect::detect) == Some(Dialect::Agent)

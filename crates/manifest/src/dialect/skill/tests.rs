@@ -489,12 +489,3 @@ fn no_tree_makes_judging_or_lowering_panic() {
         }
     }
 }
-
-#[test]
-fn many_inputs_are_judged_in_time() {
-    let list: Vec<_> = (0..20_000).map(|i| json!({"name": format!("a{}", i / 2)})).collect();
-    let start = std::time::Instant::now();
-    let checked = judged(inputs(json!(list)));
-    assert!(!checked.ok());
-    assert!(start.elapsed() < std::time::Duration::from_secs(5));
-}

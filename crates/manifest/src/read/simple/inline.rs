@@ -216,7 +216,7 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(Node { value: Value::Array(items), span: Span::new(start, self.at) })
+        Ok(Node { value: Value::array(items), span: Span::new(start, self.at) })
     }
 
     fn flow_mapping(&mut self, depth: usize) -> Read<Node> {
