@@ -10,7 +10,7 @@ mod servers;
 use remit_model::{Node, text};
 
 use super::Changes;
-use super::compare::{self, FieldRule, changed, field, field_or, matched, members};
+use super::compare::{self, FieldRule, Item, changed, field, field_or, matched, members};
 use super::rules::{self, ChangeRule};
 use crate::dialect::agent::input_schema;
 
@@ -131,9 +131,14 @@ fn schema(old: &Node, new: &Node, changes: &mut Changes) {
         compare::only_fields(old, new, "the agent", &table, changes);
         return;
     }
-    let what = "the input of the agent";
-    let pointer = format!("/{FIELD}");
-    compare::schema_changed(&rules::INPUT_SCHEMA_CHANGED, pointer, what, &before, &after, changes);
+    compare::lowered_changed(
+        &rules::INPUT_SCHEMA_CHANGED,
+        &[FIELD],
+        "the input of the agent",
+        (&Item::root(old, ""), &before),
+        (&Item::root(new, ""), &after),
+        changes,
+    );
 }
 
 /// Compares the settings of tools. None is too small to matter: what looks like a narrower

@@ -6,6 +6,7 @@ use super::rules::{self, ChangeRule};
 use super::{Change, Changes};
 use crate::schema::witness;
 
+pub(super) use super::listing::Listing;
 pub(super) use super::matching::{
     Item, Matched, items, matched, members, names_alike, renames, words,
 };
@@ -184,6 +185,31 @@ pub(super) fn changed(
     changes.add(rule, Change { rule: rule.id, pointer, message, before, after, witness: None });
 }
 
+/// Reports what became of one field of a thing, as it is written. What is gone is found in the old
+/// version.
+pub(super) fn field_changed(
+    rule: &'static ChangeRule,
+    key: &str,
+    message: String,
+    old: &Item<'_>,
+    new: &Item<'_>,
+    changes: &mut Changes,
+) {
+    let (before, after) = (old.node.get(key), new.node.get(key));
+    let base = if after.is_some() { &new.pointer } else { &old.pointer };
+    changes.add(
+        rule,
+        Change {
+            rule: rule.id,
+            pointer: pointer::join(base, key),
+            message,
+            before: before.map(Node::to_json),
+            after: after.map(Node::to_json),
+            witness: None,
+        },
+    );
+}
+
 /// Reports that a schema changed, with a witness and a sentence that says which way.
 /// The schemas are given in lowered form, which is what calls are validated by.
 pub(super) fn schema_changed(
@@ -194,6 +220,39 @@ pub(super) fn schema_changed(
     new: &serde_json::Value,
     changes: &mut Changes,
 ) {
+    let (message, witness) = told_apart(what, old, new, changes);
+    let (before, after) = (Some(old.clone()), Some(new.clone()));
+    changes.add(rule, Change { rule: rule.id, pointer, message, before, after, witness });
+}
+
+/// Reports that the schema made of some fields changed. A version that has none of them has a
+/// schema too, but none that could be pointed at.
+pub(super) fn lowered_changed(
+    rule: &'static ChangeRule,
+    keys: &[&str],
+    what: &str,
+    (old, before): (&Item<'_>, &serde_json::Value),
+    (new, after): (&Item<'_>, &serde_json::Value),
+    changes: &mut Changes,
+) {
+    let place = |item: &Item<'_>| {
+        let key = keys.iter().find(|key| item.node.get(key).is_some())?;
+        Some(pointer::join(&item.pointer, key))
+    };
+    let (was, is) = (place(old), place(new));
+    let (message, witness) = told_apart(what, before, after, changes);
+    let (before, after) =
+        (was.is_some().then(|| before.clone()), is.is_some().then(|| after.clone()));
+    let pointer = is.or(was).unwrap_or_else(|| new.pointer.clone());
+    changes.add(rule, Change { rule: rule.id, pointer, message, before, after, witness });
+}
+
+fn told_apart(
+    what: &str,
+    old: &serde_json::Value,
+    new: &serde_json::Value,
+    changes: &mut Changes,
+) -> (String, Option<serde_json::Value>) {
     let found = witness::find_within(old, new, &mut changes.budget);
     let message = match &found {
         Some(w) if w.accepted_before => {
@@ -204,17 +263,7 @@ pub(super) fn schema_changed(
         }
         None => format!("{what} changed"),
     };
-    changes.add(
-        rule,
-        Change {
-            rule: rule.id,
-            pointer,
-            message,
-            before: Some(old.clone()),
-            after: Some(new.clone()),
-            witness: found.map(|w| w.input),
-        },
-    );
+    (message, found.map(|w| w.input))
 }
 
 /// Compares the plain fields of two whole manifests.
@@ -266,36 +315,11 @@ pub(super) fn schema_field(
             schema_changed(rule, pointer, what, &before.to_json(), &after.to_json(), changes);
         }
         (None, None) => {}
-        (before, after) => {
-            let base = if after.is_some() { &new.pointer } else { &old.pointer };
+        (_, after) => {
             let verb = if after.is_some() { "is declared now" } else { "is no longer declared" };
-            changes.add(
-                rule,
-                Change {
-                    rule: rule.id,
-                    pointer: pointer::join(base, key),
-                    message: format!("{what} {verb}"),
-                    before: before.map(Node::to_json),
-                    after: after.map(Node::to_json),
-                    witness: None,
-                },
-            );
+            field_changed(rule, key, format!("{what} {verb}"), old, new, changes);
         }
     }
-}
-
-/// Reports that a thing has a new name.
-pub(super) fn renamed(
-    rule: &'static ChangeRule,
-    what: &str,
-    old: &Item<'_>,
-    new: &Item<'_>,
-    changes: &mut Changes,
-) {
-    let message =
-        format!("the {what} {} is now called {}", text::quoted(old.key), text::quoted(new.key));
-    let (before, after) = (old.key.into(), new.key.into());
-    changed(rule, new.pointer.clone(), message, before, after, changes);
 }
 
 /// Reports that a list has the same elements in another order.

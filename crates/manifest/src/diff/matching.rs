@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use remit_model::{Node, Object, pointer};
+use remit_model::{Node, Object, pointer, text};
 
 /// Is an element of a list or a map, with its key and its pointer.
 #[derive(Clone)]
@@ -16,10 +16,31 @@ pub(super) struct Item<'t> {
 #[derive(Default)]
 pub(super) struct Matched<'t> {
     pub(super) kept: Vec<(Item<'t>, Item<'t>)>,
+    /// The ones with a new name; none before [`renames`] has looked for them.
+    pub(super) renamed: Vec<(Item<'t>, Item<'t>)>,
     pub(super) removed: Vec<Item<'t>>,
     pub(super) added: Vec<Item<'t>>,
     /// Whether the kept ones stand in another order.
     pub(super) reordered: bool,
+}
+
+impl<'t> Matched<'t> {
+    /// Gives what is in both versions, under whatever name.
+    pub(super) fn both(&self) -> impl Iterator<Item = &(Item<'t>, Item<'t>)> {
+        self.kept.iter().chain(&self.renamed)
+    }
+}
+
+impl<'t> Item<'t> {
+    /// Takes a whole manifest, or what is wrapped in it, for an element.
+    pub(super) fn root(node: &'t Node, pointer: &str) -> Self {
+        Self { key: "", pointer: pointer.to_owned(), node }
+    }
+
+    /// Gives the words for it, such as "the tool `x`".
+    pub(super) fn named(&self, what: &str) -> String {
+        format!("the {what} {}", text::quoted(self.key))
+    }
 }
 
 /// Gives the elements of an array of objects, keyed by one of their fields. An element without it
@@ -82,16 +103,16 @@ pub(super) fn matched<'t>(old: Vec<Item<'t>>, new: Vec<Item<'t>>) -> Matched<'t>
     result
 }
 
-/// Takes apart, from what was removed and added, the pairs that are one thing under a new name.
+/// Takes, out of what was removed and added, the pairs that are one thing under a new name.
 /// `alike` says how sure that is; the surest pairs are taken first.
 pub(super) fn renames<'t>(
     matched: &mut Matched<'t>,
     alike: impl Fn(&Item<'t>, &Item<'t>) -> Option<u32>,
-) -> Vec<(Item<'t>, Item<'t>)> {
+) {
     // A rename is for a person to recognise; in a mass of changes there is none to recognise.
     const MOST: usize = 64;
     if matched.removed.len().max(matched.added.len()) > MOST {
-        return Vec::new();
+        return;
     }
     let mut pairs = Vec::new();
     for (i, old) in matched.removed.iter().enumerate() {
@@ -104,16 +125,14 @@ pub(super) fn renames<'t>(
     pairs.sort_unstable();
     let mut removed: Vec<_> = std::mem::take(&mut matched.removed).into_iter().map(Some).collect();
     let mut added: Vec<_> = std::mem::take(&mut matched.added).into_iter().map(Some).collect();
-    let mut found = Vec::new();
     for (_, i, j) in pairs {
         let (Some(old), Some(new)) = (removed.get_mut(i), added.get_mut(j)) else { continue };
         if let (Some(_), Some(_)) = (&old, &new) {
-            found.extend(old.take().zip(new.take()));
+            matched.renamed.extend(old.take().zip(new.take()));
         }
     }
     matched.removed = removed.into_iter().flatten().collect();
     matched.added = added.into_iter().flatten().collect();
-    found
 }
 
 /// Tells whether two names look like the old and the new name of one thing.

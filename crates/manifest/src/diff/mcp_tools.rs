@@ -1,46 +1,43 @@
 //! Two results of an MCP server's `tools/list`: what a pin holds against what the server says now.
 
-use remit_model::{Node, text};
+use remit_model::Node;
 
 use super::Changes;
-use super::compare::{self, Item, field};
+use super::compare::{self, Item, Listing, field};
 use super::rules;
 use crate::dialect::mcp_tools::unwrapped;
 
 pub(super) fn diff(old: &Node, new: &Node, changes: &mut Changes) {
     // The envelope of a JSON-RPC response differs from call to call and says nothing.
-    let base =
-        |root: &Node| if std::ptr::eq(unwrapped(root), root) { "/tools" } else { "/result/tools" };
+    let (old, new) = (result(old), result(new));
+    let list = |result: &Item<'_>| format!("{}/tools", result.pointer);
+    let (old_list, new_list) = (list(&old), list(&new));
     let mut matched = compare::matched(
-        compare::items(unwrapped(old).get("tools"), "name", base(old)),
-        compare::items(unwrapped(new).get("tools"), "name", base(new)),
+        compare::items(old.node.get("tools"), "name", &old_list),
+        compare::items(new.node.get("tools"), "name", &new_list),
     );
-    let renamed = compare::renames(&mut matched, same_tool);
-    for (before, after) in &renamed {
-        compare::renamed(&rules::TOOL_RENAMED, "tool", before, after, changes);
-    }
-    for tool in &matched.removed {
-        compare::removed(
-            &rules::TOOL_REMOVED,
-            tool,
-            format!("the tool {} was removed", text::quoted(tool.key)),
-            changes,
-        );
-    }
-    for tool in &matched.added {
-        let message = format!(
-            "the tool {} was added by a server that may be trusted already",
-            text::quoted(tool.key)
-        );
-        compare::added(&rules::TOOL_ADDED_UNDER_KNOWN_SCOPE, tool, message, changes);
-    }
-    if matched.reordered {
-        compare::reordered(base(new), "the tools", changes);
-    }
-    for (before, after) in matched.kept.iter().chain(&renamed) {
+    compare::renames(&mut matched, same_tool);
+    let listing = Listing {
+        what: "tool",
+        ordered_at: Some(&new_list),
+        renamed: &rules::TOOL_RENAMED,
+        removed: &|tool| (&rules::TOOL_REMOVED, format!("{} was removed", tool.named("tool"))),
+        added: &|tool| {
+            let name = tool.named("tool");
+            let message = format!("{name} was added by a server that may be trusted already");
+            (&rules::TOOL_ADDED_UNDER_KNOWN_SCOPE, message)
+        },
+    };
+    listing.report(&matched, changes);
+    for (before, after) in matched.both() {
         tool_pair(before, after, changes);
     }
-    compare::root_fields(unwrapped(old), unwrapped(new), "the result", &[], &["tools"], changes);
+    compare::item_fields(&old, &new, "the result", &[], &["tools"], changes);
+}
+
+fn result(root: &Node) -> Item<'_> {
+    let result = unwrapped(root);
+    Item::root(result, if std::ptr::eq(result, root) { "" } else { "/result" })
 }
 
 fn same_tool(old: &Item<'_>, new: &Item<'_>) -> Option<u32> {
@@ -58,7 +55,7 @@ fn same_tool(old: &Item<'_>, new: &Item<'_>) -> Option<u32> {
 }
 
 fn tool_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
-    let what = format!("the tool {}", text::quoted(new.key));
+    let what = new.named("tool");
     compare::schema_field(
         &rules::INPUT_SCHEMA_CHANGED,
         "inputSchema",

@@ -7,6 +7,7 @@
 mod agent;
 mod capability;
 mod compare;
+mod listing;
 mod matching;
 mod mcp_tools;
 mod redact;
@@ -28,7 +29,8 @@ pub use rules::{ChangeRule, Verdict};
 pub struct Change {
     /// The stable id of the rule.
     pub rule: &'static str,
-    /// Where: in the new version, or in the old one if it is gone.
+    /// Where: in the new version, or in the old one if it is gone, which is if there is something
+    /// before and nothing after.
     pub pointer: String,
     /// What happened, for a person.
     pub message: String,

@@ -4,7 +4,7 @@ use remit_model::{Node, text};
 use serde_json::Value;
 
 use super::Changes;
-use super::compare::{self, Item, field, field_or};
+use super::compare::{self, Item, Listing, field, field_or};
 use super::rules;
 use crate::dialect::tool::command_schema;
 
@@ -49,7 +49,8 @@ fn enabled(old: &Node, new: &Node, changes: &mut Changes) {
     };
     let state = |on: bool| if on { "enabled" } else { "disabled" };
     let message = format!("the tool was {}", state(on(new)));
-    compare::changed(rule, "/enabled".to_owned(), message, on(old).into(), on(new).into(), changes);
+    let (old, new) = (Item::root(old, ""), Item::root(new, ""));
+    compare::field_changed(rule, "enabled", message, &old, &new, changes);
 }
 
 fn commands(old: &Node, new: &Node, changes: &mut Changes) {
@@ -57,7 +58,7 @@ fn commands(old: &Node, new: &Node, changes: &mut Changes) {
         compare::items(old.get("commands"), "name", "/commands"),
         compare::items(new.get("commands"), "name", "/commands"),
     );
-    let renamed = compare::renames(&mut matched, |old, new| {
+    compare::renames(&mut matched, |old, new| {
         let same_schema = command_schema(old.node) == command_schema(new.node);
         let same_text = match (old.node.get("description"), new.node.get("description")) {
             (Some(a), Some(b)) => a.same(b),
@@ -70,47 +71,36 @@ fn commands(old: &Node, new: &Node, changes: &mut Changes) {
             _ => None,
         }
     });
-    for (before, after) in &renamed {
-        compare::renamed(&rules::COMMAND_RENAMED, "command", before, after, changes);
-    }
-    for command in &matched.removed {
-        compare::removed(
-            &rules::COMMAND_REMOVED,
-            command,
-            format!("the command {} was removed", text::quoted(command.key)),
-            changes,
-        );
-    }
-    for command in &matched.added {
-        compare::added(
-            &rules::COMMAND_ADDED,
-            command,
-            format!("the command {} was added", text::quoted(command.key)),
-            changes,
-        );
-    }
-    if matched.reordered {
-        compare::reordered("/commands", "the commands", changes);
-    }
-    for (before, after) in matched.kept.iter().chain(&renamed) {
+    let listing = Listing {
+        what: "command",
+        ordered_at: Some("/commands"),
+        renamed: &rules::COMMAND_RENAMED,
+        removed: &|command| {
+            (&rules::COMMAND_REMOVED, format!("{} was removed", command.named("command")))
+        },
+        added: &|command| {
+            (&rules::COMMAND_ADDED, format!("{} was added", command.named("command")))
+        },
+    };
+    listing.report(&matched, changes);
+    for (before, after) in matched.both() {
         command_pair(before, after, changes);
     }
 }
 
 fn command_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
-    let what = format!("the command {}", text::quoted(new.key));
+    let what = new.named("command");
     let (before, after) = (command_schema(old.node), command_schema(new.node));
     let mut handled = vec!["name"];
     if !same_contract(&before, &after) {
-        handled.extend(["parameters", "required"]);
-        let pointer = format!("{}/parameters", new.pointer);
-        let what = format!("the input of {what}");
-        compare::schema_changed(
+        let made_of = ["parameters", "required"];
+        handled.extend(made_of);
+        compare::lowered_changed(
             &rules::INPUT_SCHEMA_CHANGED,
-            pointer,
-            &what,
-            &before,
-            &after,
+            &made_of,
+            &format!("the input of {what}"),
+            (old, &before),
+            (new, &after),
             changes,
         );
     }
@@ -185,7 +175,7 @@ fn is_required(setting: &Item<'_>) -> bool {
 }
 
 fn setting_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
-    let what = format!("the setting {}", text::quoted(new.key));
+    let what = new.named("setting");
     let mut handled = vec![];
     let flips = [
         (
@@ -208,15 +198,7 @@ fn setting_pair(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
         }
         handled.push(key);
         let (rule, verb) = if on(new) { (raised, words[0]) } else { (lowered, words[1]) };
-        let pointer = format!("{}/{key}", new.pointer);
-        compare::changed(
-            rule,
-            pointer,
-            format!("{what} {verb}"),
-            on(old).into(),
-            on(new).into(),
-            changes,
-        );
+        compare::field_changed(rule, key, format!("{what} {verb}"), old, new, changes);
     }
     let table = [
         field_or("required", &rules::FIELD_CHANGED, "false"),

@@ -9,7 +9,7 @@ mod search;
 
 use serde_json::Value;
 
-use super::samples::{Alike, Side};
+use super::samples::{Alike, Reach, Side, size};
 use super::validator::Validator;
 use super::{loops, pattern};
 use judge::Judge;
@@ -30,11 +30,13 @@ pub struct Witness {
 #[derive(Clone, Debug)]
 pub struct Budget {
     steps: u32,
+    /// How large all witnesses together may still be, in values.
+    room: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: 36_000 }
+        Self { steps: 36_000, room: 8 * Self::LARGEST }
     }
 }
 
@@ -42,6 +44,16 @@ impl Budget {
     /// Is what one search needs to be of any use.
     const LEAST: u32 = 40;
     const MOST: u32 = 4_000;
+    /// Is how large one witness can be.
+    const LARGEST: usize = 16_000;
+    /// Is what must be left for a search for large ones: they take long to make and to judge.
+    const PLENTY: u32 = 16_000;
+
+    /// Says how far the next search may go.
+    fn reach(&self) -> Reach {
+        let far = self.steps >= Self::PLENTY && self.room >= Self::LARGEST;
+        if far { Reach::FAR } else { Reach::NEAR }
+    }
 
     /// Takes what compiling both schemas costs, and what one search may use after that.
     fn share(&mut self, old: &Value, new: &Value) -> Option<u32> {
@@ -103,7 +115,8 @@ pub fn find_within(old: &Value, new: &Value, budget: &mut Budget) -> Option<Witn
     if old == new || budget.steps < Budget::LEAST {
         return None;
     }
-    let (before, after) = (Side::new(old), Side::new(new));
+    let reach = budget.reach();
+    let (before, after) = (Side::new(old, reach), Side::new(new, reach));
     let mut alike = Alike::new(&before, &after);
     if alike.compare(old, new) {
         return None;
@@ -116,6 +129,8 @@ pub fn find_within(old: &Value, new: &Value, budget: &mut Budget) -> Option<Witn
     search::run((&before, &after), &mut alike, &mut judge);
     let (found, rest) = judge.conclude();
     budget.steps = budget.steps.saturating_add(rest);
+    let taken = found.as_ref().map_or(0, |witness| size(&witness.input));
+    budget.room = budget.room.saturating_sub(taken);
     found
 }
 

@@ -2,9 +2,10 @@
 //! execution have one place for its id.
 
 use remit_model::{Node, Severity, text};
-use url::{Host, Url};
+use url::Url;
 
 use super::find;
+use crate::dialect::urls::is_loopback;
 use crate::diff::is_secret_name;
 use crate::report::Report;
 use crate::rules;
@@ -62,18 +63,6 @@ fn safe<'t>(node: &'t Node, url: &Url, report: &mut Report<'t>) {
         report
             .at(&rules::INSECURE_URL, node, "this URL is not encrypted on its way")
             .help("use https");
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
-        None => false,
     }
 }
 

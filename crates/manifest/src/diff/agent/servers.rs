@@ -3,7 +3,9 @@
 use remit_model::{Node, pointer, text};
 
 use super::super::Changes;
-use super::super::compare::{self, Item, changed, field, field_or, matched, members, words};
+use super::super::compare::{
+    self, Item, Listing, changed, field, field_or, matched, members, words,
+};
 use super::super::rules;
 use super::lists::{self, Speech};
 
@@ -15,27 +17,23 @@ const APPROVED: [&str; 2] = ["autoApprove", "alwaysAllow"];
 pub(super) fn compare(old: &Node, new: &Node, changes: &mut Changes) {
     let mut matched =
         matched(members(old.get("mcpServers"), BASE), members(new.get("mcpServers"), BASE));
-    let renamed = compare::renames(&mut matched, |old, new| old.node.same(new.node).then_some(1));
-    for (old, new) in &renamed {
-        compare::renamed(&rules::SERVER_RENAMED, "server", old, new, changes);
-    }
-    for server in &matched.removed {
-        // Nothing can have been called on a server that was switched off.
-        let rule = if is_off(server.node) { &rules::FIELD_CHANGED } else { &rules::SERVER_REMOVED };
-        let message = format!("{} was removed", what(server));
-        compare::removed(rule, server, message, changes);
-    }
-    for server in &matched.added {
-        let message = format!("{} was added", what(server));
-        compare::added(&rules::SERVER_ADDED, server, message, changes);
-    }
+    compare::renames(&mut matched, |old, new| old.node.same(new.node).then_some(1));
+    let listing = Listing {
+        what: "server",
+        ordered_at: None,
+        renamed: &rules::SERVER_RENAMED,
+        removed: &|server| {
+            // Nothing can have been called on a server that was switched off.
+            let off = is_off(server.node);
+            let rule = if off { &rules::FIELD_CHANGED } else { &rules::SERVER_REMOVED };
+            (rule, format!("{} was removed", server.named("server")))
+        },
+        added: &|server| (&rules::SERVER_ADDED, format!("{} was added", server.named("server"))),
+    };
+    listing.report(&matched, changes);
     for (old, new) in &matched.kept {
         one_server(old, new, changes);
     }
-}
-
-fn what(server: &Item<'_>) -> String {
-    format!("the server {}", text::quoted(server.key))
 }
 
 fn is_off(server: &Node) -> bool {
@@ -46,7 +44,7 @@ fn one_server(old: &Item<'_>, new: &Item<'_>, changes: &mut Changes) {
     if old.node.same(new.node) {
         return;
     }
-    let what = what(new);
+    let what = new.named("server");
     if old.node.as_object().is_none() || new.node.as_object().is_none() {
         let (before, after) = (old.node.to_json(), new.node.to_json());
         let message = format!("{what} changed");

@@ -20,7 +20,7 @@ pub(super) fn compare(old: &Node, new: &Node, changes: &mut Changes) {
     let told = count(changes);
     let mut pairs = matched(items(old_inputs, "name", AT), items(new_inputs, "name", AT));
     let twins = twins(&pairs);
-    let renamed = renames(&mut pairs, |old, new| twins.get(&(old.key, new.key)).copied());
+    renames(&mut pairs, |old, new| twins.get(&(old.key, new.key)).copied());
     let mut events = Vec::new();
     for (old, new) in &pairs.kept {
         let same = judged_alike(old.node, new.node);
@@ -29,7 +29,7 @@ pub(super) fn compare(old: &Node, new: &Node, changes: &mut Changes) {
         }
         one(old, new, same, changes);
     }
-    for (old, new) in &renamed {
+    for (old, new) in &pairs.renamed {
         events.push(format!("{} now called {}", text::quoted(old.key), text::quoted(new.key)));
         one(old, new, true, changes);
     }

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use std::collections::BTreeSet;
 
-use super::{DEEPEST, Facts, MOST_PARTS, Size, UNKNOWN, Values, Variation, strings};
+use super::{
+    DEEPEST, Facts, MOST_PARTS, Reach, Size, Types, UNKNOWN, Values, Variation, size, strings,
+};
 
 /// Is how many names of properties are tried for one rule.
 const MOST_NAMES: usize = 40;
@@ -13,7 +15,17 @@ impl<'s> Variation<'_, 's> {
     /// Lists arrays.
     pub(super) fn arrays(&self, base: &Value, values: &mut Values) {
         for length in self.lengths() {
-            values.push(self.lead.array_of(self.own, length));
+            if values.is_full() {
+                break;
+            }
+            let array = self.lead.array_from(self.own, length);
+            if length > MOST_PARTS {
+                // What is long only has to be long; there was no room for one that is not.
+                let long = array.len() as u64 == length;
+                values.extend(long.then_some(Value::Array(array)));
+                continue;
+            }
+            values.push(Value::Array(array));
             if self.other.prefix() > 0 || self.other.has("items") {
                 values.push(self.follow.array_of(self.other, length));
             }
@@ -47,17 +59,19 @@ impl<'s> Variation<'_, 's> {
 
     fn lengths(&self) -> Vec<u64> {
         let keywords = ["minItems", "maxItems", "minContains", "maxContains"];
-        self.counts(&keywords, [self.own.prefix() as u64, self.other.prefix() as u64])
+        let prefixes = [self.own.prefix() as u64, self.other.prefix() as u64];
+        self.counts(&keywords, prefixes, self.lead.reach)
     }
 
     /// Gives the counts that some keywords have, and those beside them.
-    fn counts<const N: usize>(&self, keywords: &[&str], more: [u64; N]) -> Vec<u64> {
+    fn counts(&self, keywords: &[&str], more: [u64; 2], reach: Reach) -> Vec<u64> {
         let mut counts: Vec<u64> = vec![0, 1, 2];
-        let both = [self.wide_own, self.wide_other];
-        let bounds = keywords.iter().flat_map(|k| both.iter().flat_map(|facts| facts.counts(k)));
-        for count in bounds.chain(more).filter(|count| *count < MOST_PARTS) {
-            counts.extend([count.saturating_sub(1), count, count + 1]);
+        for keyword in keywords {
+            let bounds = [self.wide_own, self.wide_other].map(|facts| facts.counts(keyword));
+            let bounds = bounds.into_iter().flatten();
+            counts.extend(bounds.flat_map(|bound| reach.counts(keyword, bound)));
         }
+        counts.extend(more.into_iter().flat_map(|count| Reach::NEAR.counts("", count)));
         counts.sort_unstable();
         counts.dedup();
         counts
@@ -71,8 +85,11 @@ impl<'s> Variation<'_, 's> {
                 continue;
             }
             let match_ = side.sample(&side.first_facts(&contained), Size::Small);
-            for count in self.counts(&["minContains", "maxContains"], []) {
+            for count in self.counts(&["minContains", "maxContains"], [0; 2], side.reach) {
                 let Ok(count) = usize::try_from(count) else { continue };
+                if values.is_full() || size(&match_).saturating_mul(count) > Values::ROOM {
+                    break;
+                }
                 let mut array = vec![match_.clone(); count];
                 values.push(Value::Array(array.clone()));
                 array.push(filler.clone());
@@ -83,9 +100,15 @@ impl<'s> Variation<'_, 's> {
 
     /// Lists objects.
     pub(super) fn objects(&self, base: &Value, values: &mut Values) {
-        let Value::Object(base) = base else {
-            values.push(self.lead.sample_of(self.own, super::Types::OBJECT, Size::Small));
-            return;
+        let other;
+        let base = if let Value::Object(base) = base {
+            base
+        } else {
+            let object = self.lead.sample_of(self.own, Types::OBJECT, Size::Small);
+            values.push(object.clone());
+            other = object;
+            let Value::Object(base) = &other else { return };
+            base
         };
         values.extend(base.keys().map(|name| without(base, name)));
         self.with_known(base, values);
@@ -105,6 +128,9 @@ impl<'s> Variation<'_, 's> {
         // First those that only one of them knows.
         let apart = own.symmetric_difference(&other).chain(own.intersection(&other));
         for name in apart.filter(|name| !base.contains_key(**name)).take(MOST_NAMES) {
+            if values.is_full() {
+                return;
+            }
             let lead = self.lead.first_facts(&self.own.property(name));
             values.push(with(base, name, self.lead.sample(&lead, Size::Small)));
             let follow = self.follow.first_facts(&self.other.property(name));
@@ -127,6 +153,9 @@ impl<'s> Variation<'_, 's> {
         let both = [self.wide_own, self.wide_other];
         let rules = both.iter().flat_map(|facts| facts.members("dependentRequired"));
         for (trigger, names) in rules.take(MOST_NAMES) {
+            if values.is_full() {
+                return;
+            }
             let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
             let mut object = base.clone();
             let mut all = vec![trigger];
@@ -156,6 +185,9 @@ impl<'s> Variation<'_, 's> {
             strings::edges(self.lead, &lead, &follow, &mut names);
         }
         for name in names.list.iter().filter_map(Value::as_str).take(MOST_NAMES) {
+            if values.is_full() {
+                return;
+            }
             let facts = self.lead.first_facts(&self.own.property(name));
             values.push(with(base, name, self.lead.sample(&facts, Size::Small)));
         }
@@ -164,6 +196,9 @@ impl<'s> Variation<'_, 's> {
         patterns.sort_unstable();
         patterns.dedup();
         for pattern in patterns.into_iter().take(8) {
+            if values.is_full() {
+                return;
+            }
             let lead = self.lead.first_facts(&self.wide_own.matching(pattern));
             let follow = self.follow.first_facts(&self.wide_other.matching(pattern));
             let samples =
@@ -185,7 +220,10 @@ impl<'s> Variation<'_, 's> {
         {
             return;
         }
-        for count in self.counts(&["minProperties", "maxProperties"], []) {
+        for count in self.counts(&["minProperties", "maxProperties"], [0; 2], Reach::NEAR) {
+            if values.is_full() {
+                return;
+            }
             let mut object = base.clone();
             self.lead.refresh();
             self.lead.fill(self.own, &mut object, count, DEEPEST);
@@ -195,7 +233,7 @@ impl<'s> Variation<'_, 's> {
 
     /// Leaves one property out of everything there is.
     fn without_one(&self, values: &mut Values) {
-        let full = self.lead.sample_of(self.own, super::Types::OBJECT, Size::Full);
+        let full = self.lead.sample_of(self.own, Types::OBJECT, Size::Full);
         if let Value::Object(full) = full {
             values.extend(full.keys().take(MOST_NAMES).map(|name| without(&full, name)));
         }

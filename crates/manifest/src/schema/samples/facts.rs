@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
+use super::Reach;
 use super::patterns::Shape;
 use crate::schema::loops::Refs;
 
@@ -19,6 +20,8 @@ const FARTHEST: usize = 24;
 pub(in crate::schema) struct Side<'s> {
     pub(in crate::schema) root: &'s Value,
     pub(in crate::schema) refs: Refs<'s>,
+    /// How large a value may be made.
+    pub(super) reach: Reach,
     /// The patterns met so far: reading one takes longer than trying what comes of it.
     shapes: RefCell<HashMap<String, Option<Rc<Shape>>>>,
     /// How many values the sample being built may still have.
@@ -66,8 +69,9 @@ pub(in crate::schema) struct Facts<'s> {
 
 impl<'s> Side<'s> {
     /// Prepares a version.
-    pub(in crate::schema) fn new(root: &'s Value) -> Self {
-        Self { root, refs: Refs::new(root), shapes: RefCell::default(), room: Cell::new(0) }
+    pub(in crate::schema) fn new(root: &'s Value, reach: Reach) -> Self {
+        let refs = Refs::new(root);
+        Self { root, refs, reach, shapes: RefCell::default(), room: Cell::new(0) }
     }
 
     /// Reads a pattern, once.
@@ -135,11 +139,18 @@ impl<'s> Side<'s> {
             }
             taken.iter().filter_map(|branch| object.get(*branch)).for_each(|b| also(b, pick));
         }
-        if let Some(Value::Object(dependent)) = object.get("dependentSchemas")
-            && pick.one_of(2) != Some(0)
-        {
-            dependent.values().for_each(|schema| also(schema, pick));
-            facts.triggers.extend(dependent.keys().map(String::as_str));
+        if let Some(Value::Object(dependent)) = object.get("dependentSchemas") {
+            // None of them, or one, or all at once; often two exclude each other.
+            let count = dependent.len();
+            let chosen = pick.one_of(1 + count + usize::from(count > 1));
+            let applies = |index: usize| match chosen {
+                Some(0) => false,
+                Some(chosen) if chosen <= count => chosen == index + 1,
+                Some(_) | None => true,
+            };
+            let all = || dependent.iter().enumerate().filter(|(index, _)| applies(*index));
+            all().for_each(|(_, (_, schema))| also(schema, pick));
+            facts.triggers.extend(all().map(|(_, (trigger, _))| trigger.as_str()));
         }
         if pick.rest.is_none()
             && let Some(refused) = object.get("not")

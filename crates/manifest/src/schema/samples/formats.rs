@@ -38,22 +38,12 @@ static FORMATS: &[Format] = &[
     Format {
         name: "idn-hostname",
         good: &["example.com", "bücher.example"],
-        bad: &["-example.com", "example..com"],
+        bad: &["-example.com", "example..com", "a_b.example"],
     },
     Format {
         name: "hostname",
         good: &["example.com", "localhost"],
         bad: &["-example.com", "a_b.example", "example..com"],
-    },
-    Format {
-        name: "idn-email",
-        good: &["ä@example.com", "a@example.com"],
-        bad: &["a.example.com", "a@", "@example.com"],
-    },
-    Format {
-        name: "idn-hostname",
-        good: &["bücher.example", "example.com"],
-        bad: &["-example.com", "example..com", "a_b.example"],
     },
     Format { name: "ipv4", good: &["192.0.2.1"], bad: &["192.0.2.256", "192.0.2", "::1"] },
     Format { name: "ipv6", good: &["2001:db8::1", "::1"], bad: &["2001:db8:::1", "192.0.2.1"] },

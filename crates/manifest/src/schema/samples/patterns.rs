@@ -2,12 +2,12 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Is the longest string built from a pattern.
-const LONGEST: usize = 2 * super::LONGEST_TEXT as usize;
+/// Is the longest string built from a pattern, unless a longer one is asked for.
+const LONGEST: usize = 10_000;
 
-/// Is how many parts of a pattern are gone through for one string: a part that matches nothing can be
-/// repeated without end.
-const MOST_STEPS: usize = 4 * LONGEST;
+/// Is how many parts of a pattern are gone through for each character of the longest string: a part
+/// that matches nothing can be repeated without end.
+const STEPS_A_CHARACTER: usize = 4;
 
 /// Is the longest string worth changing a little.
 const SHORT: usize = 300;
@@ -36,25 +36,26 @@ impl Shape {
 
     /// Gives one string that matches, with at least this many characters if that is possible.
     pub(super) fn sample(&self, least: usize) -> Option<String> {
-        let shortest = self.turn(0, 0, &[])?;
-        if shortest.chars().count() >= least {
-            return Some(shortest);
-        }
         // What repeats is repeated just often enough; the length can only grow with it.
         let (mut low, mut high) = (0, u32::try_from(least).unwrap_or(u32::MAX));
-        let mut best = self.turn(0, high, &[]).unwrap_or_else(|| shortest.clone());
-        while low + 1 < high {
+        while low < high {
             let middle = low.midpoint(high);
-            match self.turn(0, middle, &[]) {
-                Some(text) if text.chars().count() < least => low = middle,
-                Some(text) => {
-                    best = text;
-                    high = middle;
-                }
-                None => high = middle,
+            if length(&self.hir, middle) < least {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        Some(best)
+        // Exactly as long is best; somewhat too long may do; far too long would take long to make.
+        let longest = LONGEST.max(2 * least);
+        let below = high.saturating_sub(1);
+        let exact = [0, below].into_iter().find_map(|more| {
+            let spare = least.saturating_sub(length(&self.hir, more));
+            let mut way = Way { spare, ..Way::new(0, more, &[], longest) };
+            (way.write(&self.hir) && way.spare == 0).then_some(way.text)
+        });
+        let mut tries = [high, below].into_iter();
+        exact.or_else(|| tries.find_map(|more| Way::new(0, more, &[], longest).run(&self.hir)))
     }
 
     /// Gives strings that match, each in another way.
@@ -88,8 +89,30 @@ impl Shape {
     }
 
     fn turn(&self, turn: usize, more: u32, marks: &[char]) -> Option<String> {
-        let mut way = Way { turn, more, marks, position: 0, steps: 0, text: String::new() };
-        way.write(&self.hir).then_some(way.text)
+        Way::new(turn, more, marks, LONGEST).run(&self.hir)
+    }
+}
+
+/// Counts the characters of the first turn, in which everything is repeated so often beyond what it
+/// must be.
+fn length(hir: &Hir, more: u32) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => {
+            std::str::from_utf8(&literal.0).map_or(0, |text| text.chars().count())
+        }
+        HirKind::Class(_) => 1,
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(u32::MAX);
+            let times = repetition.min.saturating_add(more).min(most);
+            length(&repetition.sub, more)
+                .saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Capture(capture) => length(&capture.sub, more),
+        HirKind::Concat(parts) => {
+            parts.iter().map(|part| length(part, more)).fold(0, usize::saturating_add)
+        }
+        HirKind::Alternation(branches) => branches.first().map_or(0, |branch| length(branch, more)),
     }
 }
 
@@ -98,15 +121,27 @@ struct Way<'m> {
     turn: usize,
     more: u32,
     marks: &'m [char],
+    longest: usize,
+    /// How many characters are still to be put where one can be repeated.
+    spare: usize,
     position: usize,
     steps: usize,
     text: String,
 }
 
-impl Way<'_> {
+impl<'m> Way<'m> {
+    fn new(turn: usize, more: u32, marks: &'m [char], longest: usize) -> Self {
+        let text = String::new();
+        Self { turn, more, marks, longest, spare: 0, position: 0, steps: 0, text }
+    }
+
+    fn run(mut self, hir: &Hir) -> Option<String> {
+        self.write(hir).then_some(self.text)
+    }
+
     fn write(&mut self, hir: &Hir) -> bool {
         self.steps += 1;
-        if self.text.len() > LONGEST || self.steps > MOST_STEPS {
+        if self.text.len() > self.longest || self.steps > STEPS_A_CHARACTER * self.longest {
             return false;
         }
         match hir.kind() {
@@ -126,7 +161,11 @@ impl Way<'_> {
                     u32::MAX => repetition.max.unwrap_or(repetition.min.saturating_add(REPEATED)),
                     more => repetition.min.saturating_add(more),
                 };
-                (0..wanted.min(most)).all(|_| self.write(&repetition.sub))
+                let wanted = wanted.min(most);
+                match repetition.sub.kind() {
+                    HirKind::Class(class) if self.turn == 0 => self.repeat(class, wanted, most),
+                    _ => (0..wanted).all(|_| self.write(&repetition.sub)),
+                }
             }
             HirKind::Capture(capture) => self.write(&capture.sub),
             HirKind::Concat(parts) => parts.iter().all(|part| self.write(part)),
@@ -135,6 +174,25 @@ impl Way<'_> {
                 branches.get(chosen).is_some_and(|branch| self.write(branch))
             }
         }
+    }
+
+    /// Writes one character so many times, or more often if there is something to spare.
+    fn repeat(&mut self, class: &Class, wanted: u32, most: u32) -> bool {
+        let count = |times: u32| usize::try_from(times).unwrap_or(usize::MAX);
+        let spare = self.spare.min(count(most - wanted));
+        let times = count(wanted).saturating_add(spare);
+        if times == 0 {
+            return true;
+        }
+        let Some(c) = self.choose(class) else { return false };
+        let room = self.longest.saturating_sub(self.text.len());
+        if times.saturating_mul(c.len_utf8()) > room {
+            return false;
+        }
+        self.spare -= spare;
+        self.position += times;
+        self.text.extend(std::iter::repeat_n(c, times));
+        true
     }
 
     /// Chooses a character: in the first turn the one that reads best, later one after another of
@@ -197,12 +255,12 @@ fn collect_marks(hir: &Hir, marks: &mut Vec<char>) {
 }
 
 /// Gives strings that are nearly the same as one that matches.
-pub(super) fn beside(text: &str, found: &mut Vec<String>) {
+pub(super) fn beside(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
     shorter.pop();
     let upper = text.to_uppercase();
     let near = [format!("{text}!"), format!("!{text}"), shorter, format!("{text}{text}"), upper];
-    found.extend(near.into_iter().filter(|near| near != text && near.len() <= 2 * SHORT));
+    near.into_iter().filter(move |near| near != text && near.len() <= 2 * SHORT)
 }
 
 #[cfg(test)]
@@ -240,6 +298,8 @@ mod tests {
         assert_eq!(sample("^(foo|bar)$", 9), "foo");
         assert_eq!(sample("^[a-z]+$", 900).len(), 900);
         assert_eq!(sample("^[a-z]+-[a-z]+$", 9).len(), 9);
+        assert_eq!(sample("^[b-y]+(-[b-y]+)*$", 16_384), "b".repeat(16_384));
+        assert_eq!(sample("^[a-z]{1,5}(-[a-z]+)*$", 6), "aaa-aa");
     }
 
     #[test]

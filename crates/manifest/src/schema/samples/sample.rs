@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{DEEPEST, Facts, MOST_PARTS, Side, UNKNOWN, formats, numbers, strings};
+use super::{DEEPEST, Facts, MOST_PARTS, Side, TEXT_A_VALUE, UNKNOWN, formats, numbers, strings};
 
 /// Says how much of an optional thing a sample has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub(in crate::schema) enum Size {
 /// Is how many values a sample has at most. Depth and width are bounded by themselves, but a schema
 /// that is wide at every level multiplies them.
 const ROOM: usize = 4_000;
+
+/// Is how many values a long array has at most, those inside its elements counted.
+const MOST_ROOM: usize = 12_000;
 
 /// Is a set of JSON types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +155,12 @@ impl<'s> Side<'s> {
         match types {
             Types::OBJECT => Value::Object(self.object(facts, size, left)),
             Types::ARRAY => Value::Array(self.array(facts, None, size, left)),
-            Types::STRING => Value::String(strings::sample(self, facts)),
+            Types::STRING => {
+                let text = strings::sample(self, facts);
+                // Where there is no room for it, the sample is of no use; it only has to end.
+                self.take(text.len() / TEXT_A_VALUE);
+                Value::String(text)
+            }
             Types::INTEGER => numbers::sample(facts, true),
             Types::FRACTION => numbers::sample(facts, false),
             Types::BOOLEAN => Value::Bool(true),
@@ -275,21 +283,26 @@ impl<'s> Side<'s> {
         };
         let least = facts.counts("minItems").max().unwrap_or(0).max(usual).max(needed);
         let unique = facts.values("uniqueItems").any(|unique| *unique == Value::Bool(true));
-        // Setting apart compares each with each.
-        let wanted = length.unwrap_or(least).min(if unique { MOST_PARTS / 4 } else { MOST_PARTS });
-        for index in 0..usize::try_from(wanted).unwrap_or(0) {
+        let wanted = match length {
+            Some(length) => length.min(self.reach.items.saturating_add(1)),
+            None => least.min(MOST_PARTS),
+        };
+        let wanted = usize::try_from(wanted).unwrap_or(0);
+        // Samples depend on the index only through the schema; the same one need not be built again
+        // for each of a thousand elements.
+        let different = usize::try_from(needed).unwrap_or(usize::MAX).max(facts.prefix());
+        for index in 0..wanted.min(different.saturating_add(1)) {
             let mut schemas = facts.element(index);
             if (index as u64) < needed {
                 schemas.extend(&contained);
             }
-            // Samples depend on the index only through the schema; the same one need not be built
-            // again for each of a thousand elements.
-            let repeats = index > facts.prefix() && index as u64 > needed;
-            let value = match array.last().filter(|_| repeats) {
-                Some(last) if self.take(super::size(last)) => last.clone(),
-                _ => self.part(&schemas, size, left),
-            };
-            array.push(value);
+            array.push(self.part(&schemas, size, left));
+        }
+        let rest = wanted - array.len();
+        if let Some(last) = array.last().cloned()
+            && self.take(super::size(&last).saturating_mul(rest))
+        {
+            array.extend(std::iter::repeat_n(last, rest));
         }
         if unique {
             set_apart(&mut array, facts);
@@ -304,7 +317,7 @@ impl<'s> Side<'s> {
 
     /// Builds the elements of an array of so many.
     pub(super) fn array_from(&self, facts: &Facts<'s>, length: u64) -> Vec<Value> {
-        self.room.set(ROOM);
+        self.room.set(if length > MOST_PARTS { MOST_ROOM } else { ROOM });
         self.array(facts, Some(length), Size::Small, DEEPEST)
     }
 }
@@ -322,34 +335,39 @@ fn member<'s>(facts: &Facts<'s>) -> Option<&'s Value> {
 
 /// Makes equal elements different, in the ways that are likely to stay valid.
 fn set_apart(array: &mut [Value], facts: &Facts<'_>) {
-    let listed: Vec<&Value> =
-        facts.values("items").filter_map(|items| items.get("enum")?.as_array()).flatten().collect();
-    for index in 1..array.len() {
-        let (before, rest) = array.split_at_mut(index);
-        let Some(value) = rest.first_mut() else { continue };
-        if !before.contains(value) {
+    let mut listed =
+        facts.values("items").filter_map(|items| items.get("enum")?.as_array()).flatten();
+    let mut seen: HashSet<String> = HashSet::new();
+    for (index, value) in array.iter_mut().enumerate() {
+        if seen.insert(value.to_string()) {
             continue;
         }
-        if let Some(other) = listed.iter().find(|other| !before.contains(other)) {
-            *value = (*other).clone();
-            continue;
+        match listed.find(|other| !seen.contains(&other.to_string())) {
+            Some(other) => *value = other.clone(),
+            None => alter(value, i64::try_from(index).unwrap_or(0)),
         }
-        let number = i64::try_from(index).unwrap_or(0);
-        match value {
-            Value::Number(n) => *value = n.as_i64().map_or(number, |n| n + number).into(),
-            Value::String(text) => *value = Value::String(format!("{text}{number}")),
-            Value::Bool(yes) => *value = Value::Bool(!*yes),
-            Value::Object(object) => {
-                let strings = object.values_mut().find(|v| v.is_string() || v.is_number());
-                match strings {
-                    Some(Value::String(text)) => text.push_str(&number.to_string()),
-                    Some(other) => *other = number.into(),
-                    None => {
-                        object.insert(UNKNOWN.to_owned(), number.into());
-                    }
+        seen.insert(value.to_string());
+    }
+}
+
+/// Makes another value of one, with a number in it.
+fn alter(value: &mut Value, number: i64) {
+    match value {
+        Value::Number(n) => {
+            *value = n.as_i64().map_or(number, |n| n.saturating_add(number)).into();
+        }
+        Value::String(text) => text.push_str(&number.to_string()),
+        Value::Bool(yes) => *yes = !*yes,
+        Value::Object(object) => {
+            let part = object.values_mut().find(|v| v.is_string() || v.is_number());
+            match part {
+                Some(Value::String(text)) => text.push_str(&number.to_string()),
+                Some(other) => *other = number.into(),
+                None => {
+                    object.insert(UNKNOWN.to_owned(), number.into());
                 }
             }
-            Value::Null | Value::Array(_) => *value = number.into(),
         }
+        Value::Null | Value::Array(_) => *value = number.into(),
     }
 }

@@ -53,7 +53,7 @@ const OBJECTS: &[&str] = &[
     "unevaluatedProperties",
 ];
 /// Are the keywords whose effect on a value cannot be told from the facts.
-const OPAQUE: &[&str] = &["not", "if", "dependencies", "dependentSchemas"];
+const OPAQUE: &[&str] = &["not", "if", "dependencies"];
 /// Are the keywords that choose between schemas, each of which is looked at by itself.
 const CHOICES: &[&str] = &["anyOf", "oneOf"];
 
@@ -72,7 +72,7 @@ impl Groups {
             let lists = counted.flat_map(|(at, k)| facts.values(k).map(move |list| (at, list)));
             lists.map(|(at, list)| (at, list.as_array().map_or(0, Vec::len))).collect()
         };
-        if differ(OPAQUE) || choices(old) != choices(new) {
+        if differ(OPAQUE) || choices(old) != choices(new) || dependent(old) != dependent(new) {
             return Self::ALL;
         }
         Self {
@@ -107,6 +107,12 @@ impl Groups {
             objects: self.objects || other.objects,
         }
     }
+}
+
+/// Lists what schemas depend on. They are looked at one by one, but for those that say nothing but
+/// yes or no.
+fn dependent<'s>(facts: &Facts<'s>) -> Vec<(&'s str, Option<bool>)> {
+    facts.members("dependentSchemas").map(|(trigger, schema)| (trigger, schema.as_bool())).collect()
 }
 
 /// Is one place in both versions: what the leading one says with the alternatives chosen, what the

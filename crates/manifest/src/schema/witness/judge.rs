@@ -67,8 +67,7 @@ impl Judge {
         if self.done() {
             return Verdict { old: false, new: false };
         }
-        let parts = u32::try_from(size(input) / 32).unwrap_or(u32::MAX).saturating_add(1);
-        self.left = self.left.saturating_sub(self.price.saturating_mul(parts));
+        self.left = self.left.saturating_sub(self.price.saturating_mul(effort(input)));
         let verdict = self.verdict(input);
         match verdict {
             Verdict { old: true, new: false } => self.best = Some(input.clone()),
@@ -97,6 +96,11 @@ impl Judge {
     }
 }
 
+/// Is how many checks of a small input take as long as one of this.
+fn effort(input: &Value) -> u32 {
+    u32::try_from(size(input) / 32).unwrap_or(u32::MAX).saturating_add(1)
+}
+
 /// Leaves out of a witness what it does not need.
 struct Shrink<'j> {
     judge: &'j Judge,
@@ -113,7 +117,8 @@ impl Shrink<'_> {
             if self.left == 0 {
                 break;
             }
-            self.left -= 1;
+            // A large input is mostly what makes it large; it is worth a try or two for each part.
+            self.left = self.left.saturating_sub(effort(&input).div_ceil(16));
             let mut smaller = input.clone();
             if remove(&mut smaller, pointer) && self.judge.verdict(&smaller) == self.wanted {
                 input = smaller;

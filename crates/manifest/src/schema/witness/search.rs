@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::judge::{Judge, Verdict};
 use crate::schema::loops::address;
 use crate::schema::samples::{
-    Alike, Facts, Group, Groups, Pick, Side, Size, Types, UNKNOWN, Variation,
+    Alike, Facts, Group, Groups, Pick, Side, Size, Types, UNKNOWN, Variation, size,
 };
 
 /// Is how deep the walk goes.
@@ -220,17 +220,20 @@ impl<'c, 's> Walk<'_, 'c, 's> {
                 self.attempt(value, holder, &mut base);
             }
         }
-        if holder.path.len() >= DEEPEST {
+        if holder.path.len() >= DEEPEST || self.judge.done() {
             return;
         }
         let base = base.unwrap_or(small);
+        let dear = size(&base).saturating_add(size(&holder.root)) / 64;
         for part in self.parts(view) {
-            if self.ahead.len() >= MOST_AHEAD {
+            if self.ahead.len() >= MOST_AHEAD || self.judge.done() {
                 return;
             }
             if self.focused && self.alike(&part.spot) {
                 continue;
             }
+            // Each place that waits holds an input of its own.
+            self.judge.spend(dear);
             let holder = holder.below(self.holding(view, &base, &part), part.step);
             self.ahead.push_back((part.spot, holder));
         }

@@ -1,6 +1,8 @@
 //! Witnesses: that one is found for every kind of change, and that what is found is one.
 
+mod dependent;
 mod edits;
+mod lengths;
 mod random;
 
 use edits::{edits, places, with};
