@@ -49,6 +49,13 @@ pub enum Shape {
     Nullable(&'static Shape),
     /// Either of two shapes that differ in JSON type.
     Either(&'static Shape, &'static Shape),
+    /// The shape, or a text with `${…}` in it. [`Manner::templates`] lets one pass everywhere; this
+    /// tells editors so where the shape itself would not.
+    Templated(&'static Shape),
+    /// The shape, where any other is worth no more than a warning, so that editors allow it.
+    Advised(&'static Shape),
+    /// The shape, and what else its dialect refuses, for editors: the text of a JSON Schema.
+    Also(&'static Shape, &'static str),
 }
 
 /// Is a kind of string.
@@ -100,7 +107,7 @@ pub struct Field {
 }
 
 /// Says whether a field must be there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Need {
     /// It must.
     Required,
@@ -108,6 +115,9 @@ pub enum Need {
     Optional,
     /// Left out, it is this JSON value.
     Default(&'static str),
+    /// It may be left out, or be `null`, and then the whole object follows another table. Which one
+    /// it is judged by is for its dialect to say; editors learn it from here.
+    Else(&'static Record),
 }
 
 impl Field {
@@ -132,6 +142,17 @@ impl Field {
         doc: &'static str,
     ) -> Self {
         Self { name, shape, need: Need::Default(default), doc }
+    }
+
+    /// Makes a field that an object of another form does not have.
+    #[must_use]
+    pub const fn or_else(
+        name: &'static str,
+        shape: Shape,
+        other: &'static Record,
+        doc: &'static str,
+    ) -> Self {
+        Self { name, shape, need: Need::Else(other), doc }
     }
 }
 
@@ -188,6 +209,9 @@ pub fn check<'t>(node: &'t Node, shape: &'static Shape, manner: Manner, report: 
                 wrong_type(node, &wanted, report);
             }
         }
+        Shape::Templated(inner) | Shape::Advised(inner) | Shape::Also(inner, _) => {
+            check(node, inner, manner, report);
+        }
     }
 }
 
@@ -202,7 +226,11 @@ impl Shape {
             Self::List(_) => "an array",
             Self::Map(_) | Self::Record(_) => "an object",
             Self::Schema | Self::ClosedSchema => "an object or a boolean",
-            Self::Nullable(inner) | Self::Either(inner, _) => inner.type_name(),
+            Self::Nullable(inner)
+            | Self::Either(inner, _)
+            | Self::Templated(inner)
+            | Self::Advised(inner)
+            | Self::Also(inner, _) => inner.type_name(),
         }
     }
 }
@@ -220,6 +248,9 @@ fn fits_type(node: &Node, shape: &Shape) -> bool {
         }
         Shape::Nullable(inner) => node.is_null() || fits_type(node, inner),
         Shape::Either(first, second) => fits_type(node, first) || fits_type(node, second),
+        Shape::Templated(inner) | Shape::Advised(inner) | Shape::Also(inner, _) => {
+            fits_type(node, inner)
+        }
     }
 }
 
@@ -333,7 +364,7 @@ fn check_record<'t>(
         unknown_field(member, meant, record, report);
         explained.extend(meant);
     }
-    for field in absent().filter(|f| f.need == Need::Required) {
+    for field in absent().filter(|f| matches!(f.need, Need::Required)) {
         let finding = report.at(
             &rules::MISSING_FIELD,
             node,

@@ -19,20 +19,28 @@ pub enum Unit {
 pub struct Source {
     text: String,
     unit: Unit,
-    lines: OnceCell<Vec<LineStart>>,
+    marks: OnceCell<Vec<Mark>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct LineStart {
+/// Is a known place: the start of a line, or somewhere in a long one, so that no place is far from a
+/// known one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
     byte: usize,
     chars: usize,
+    line: usize,
+    /// How many characters of its line are before it.
+    column: usize,
 }
+
+/// How many characters of one line are between two marks.
+const MARK_EVERY: usize = 512;
 
 impl Source {
     /// Wraps a text whose spans count in `unit`.
     #[must_use]
     pub fn new(text: String, unit: Unit) -> Self {
-        Self { text, unit, lines: OnceCell::new() }
+        Self { text, unit, marks: OnceCell::new() }
     }
 
     /// Gives the whole text.
@@ -50,10 +58,9 @@ impl Source {
     /// Finds line and column (both from 1, columns in characters) of the start of a span.
     #[must_use]
     pub fn position(&self, span: Span) -> Position {
-        let (byte, line) = self.byte_and_line(span.start);
-        let start = self.lines().get(line).map_or(0, |l| l.byte);
-        let column = self.text.get(start..byte).map_or(0, |before| before.chars().count());
-        Position { line: clamp(line + 1), column: clamp(column + 1) }
+        let (byte, mark) = self.byte_and_mark(span.start);
+        let since = self.text.get(mark.byte..byte).map_or(0, |before| before.chars().count());
+        Position { line: clamp(mark.line + 1), column: clamp(mark.column + since + 1) }
     }
 
     /// Finds the same as [`position`](Self::position) by reading up to the place, which is cheaper
@@ -78,20 +85,20 @@ impl Source {
     /// Gives the bytes a span covers, on character boundaries.
     #[must_use]
     pub fn byte_range(&self, span: Span) -> Range<usize> {
-        let start = self.byte_and_line(span.start).0;
-        start..self.byte_and_line(span.end).0.max(start)
+        let start = self.byte_and_mark(span.start).0;
+        start..self.byte_and_mark(span.end).0.max(start)
     }
 
-    fn byte_and_line(&self, offset: u32) -> (usize, usize) {
+    fn byte_and_mark(&self, offset: u32) -> (usize, Mark) {
         let offset = offset as usize;
-        let lines = self.lines();
-        let line = lines
-            .partition_point(|l| match self.unit {
-                Unit::Bytes => l.byte <= offset,
-                Unit::Chars => l.chars <= offset,
+        let marks = self.marks();
+        let before = marks
+            .partition_point(|mark| match self.unit {
+                Unit::Bytes => mark.byte <= offset,
+                Unit::Chars => mark.chars <= offset,
             })
             .saturating_sub(1);
-        let start = lines.get(line).copied().unwrap_or(LineStart { byte: 0, chars: 0 });
+        let mark = marks.get(before).copied().unwrap_or_default();
         let byte = match self.unit {
             Unit::Bytes => {
                 let mut byte = offset.min(self.text.len());
@@ -101,23 +108,31 @@ impl Source {
                 byte
             }
             Unit::Chars => {
-                let rest = self.text.get(start.byte..).unwrap_or_default();
-                let ahead = rest.char_indices().nth(offset - start.chars.min(offset));
-                ahead.map_or(self.text.len(), |(byte, _)| start.byte + byte)
+                let rest = self.text.get(mark.byte..).unwrap_or_default();
+                let ahead = rest.char_indices().nth(offset - mark.chars.min(offset));
+                ahead.map_or(self.text.len(), |(byte, _)| mark.byte + byte)
             }
         };
-        (byte, line)
+        (byte, mark)
     }
 
-    fn lines(&self) -> &[LineStart] {
-        self.lines.get_or_init(|| {
-            let mut lines = vec![LineStart { byte: 0, chars: 0 }];
+    fn marks(&self) -> &[Mark] {
+        self.marks.get_or_init(|| {
+            let mut last = Mark::default();
+            let mut marks = vec![last];
             for (chars, (byte, c)) in self.text.char_indices().enumerate() {
-                if c == '\n' {
-                    lines.push(LineStart { byte: byte + 1, chars: chars + 1 });
-                }
+                let next = if c == '\n' {
+                    Mark { byte: byte + 1, chars: chars + 1, line: last.line + 1, column: 0 }
+                } else if chars - last.chars >= MARK_EVERY {
+                    let column = last.column + (chars - last.chars);
+                    Mark { byte, chars, line: last.line, column }
+                } else {
+                    continue;
+                };
+                marks.push(next);
+                last = next;
             }
-            lines
+            marks
         })
     }
 }
@@ -142,6 +157,21 @@ mod tests {
         assert_eq!(chars.position_by_scan(Span::new(9, 10)), want);
         assert_eq!(bytes.byte_range(Span::new(11, 14)), 11..14);
         assert_eq!(chars.byte_range(Span::new(9, 10)), 11..14);
+    }
+
+    #[test]
+    fn every_place_of_a_long_line_is_found_in_both_units() {
+        let text = format!("a\n{}\nb", "x文".repeat(2_000));
+        let chars = Source::new(text.clone(), Unit::Chars);
+        let bytes = Source::new(text.clone(), Unit::Bytes);
+        let (mut line, mut column) = (1, 1);
+        for (at, (byte, c)) in text.char_indices().enumerate() {
+            let want = Position { line, column };
+            assert_eq!(chars.position(Span::new(at, at + 1)), want, "{at}");
+            assert_eq!(bytes.position(Span::new(byte, byte + 1)), want, "{byte}");
+            assert_eq!(chars.byte_range(Span::new(at, at + 1)), byte..byte + c.len_utf8());
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
     }
 
     #[test]

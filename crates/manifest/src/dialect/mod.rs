@@ -9,6 +9,7 @@ pub mod capability;
 pub mod mcp_tools;
 pub mod skill;
 pub mod tool;
+mod urls;
 
 use remit_model::{Dialect, Manifest, Node};
 

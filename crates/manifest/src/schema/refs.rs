@@ -43,13 +43,17 @@ pub(super) fn check<'t>(root: &'t Node, references: usize, report: &mut Report<'
                     .help("copy what it names into `$defs` and refer to `#/$defs/…`");
             }
             Err(Miss::Nothing) => {
+                let help = match map.meant(node, &base, report) {
+                    Some(meant) => format!("did you mean {}?", text::quoted(&meant)),
+                    None => "refer to a schema under `$defs`, as `#/$defs/name`".to_owned(),
+                };
                 report
                     .at(
                         &rules::UNRESOLVED_REF,
                         node,
                         format!("{} names nothing in the schema", quoted(node)),
                     )
-                    .help("refer to a schema under `$defs`, as `#/$defs/name`");
+                    .help(help);
             }
         }
     }
@@ -136,22 +140,52 @@ impl<'t> Map<'t> {
         self.collect(part, base);
     }
 
-    fn target(&self, reference: &Node, base: &Url) -> Result<&'t Node, Miss> {
+    /// Finds the resource a reference is about, its address, and what stands after the `#`.
+    fn resource(&self, reference: &Node, base: &Url) -> Result<(&'t Node, Url, String), Miss> {
         let reference = reference.as_str().ok_or(Miss::Nothing)?;
         let mut url = base.join(reference).map_err(|_| Miss::Nothing)?;
-        let fragment = url.fragment().unwrap_or_default().to_owned();
+        let fragment = percent_decoded(url.fragment().unwrap_or_default()).ok_or(Miss::Nothing);
         url.set_fragment(None);
         let resource = *self.resources.get(url.as_str()).ok_or(Miss::Outside)?;
+        Ok((resource, url, fragment?))
+    }
+
+    fn target(&self, reference: &Node, base: &Url) -> Result<&'t Node, Miss> {
+        let (resource, url, fragment) = self.resource(reference, base)?;
         if fragment.is_empty() {
             return Ok(resource);
         }
-        let fragment = percent_decoded(&fragment).ok_or(Miss::Nothing)?;
         if !fragment.starts_with('/') {
             let key = (url.to_string(), fragment.as_str());
             return self.anchors.get(&key).copied().ok_or(Miss::Nothing);
         }
         let found = at_pointer(resource, &fragment).ok_or(Miss::Nothing)?;
         if self.schemas.contains(&address(found)) { Ok(found) } else { Err(Miss::Nothing) }
+    }
+
+    /// Finds the definition, in the resource a reference is about, that it was probably meant to
+    /// name: one of this name that stands elsewhere, or one of nearly this name.
+    fn meant(&self, reference: &Node, base: &Url, report: &mut Report<'t>) -> Option<String> {
+        let (resource, _, fragment) = self.resource(reference, base).ok()?;
+        let wanted = unescaped(fragment.rsplit('/').next().filter(|name| !name.is_empty())?);
+        let definitions = ["$defs", "definitions"].into_iter().filter_map(|keyword| {
+            Some((keyword, resource.get(keyword).and_then(Node::as_object)?))
+        });
+        let (keyword, name) = definitions
+            .clone()
+            .find_map(|(keyword, object)| {
+                let member = object.member(&wanted)?;
+                Some((keyword, &*member.key))
+            })
+            .or_else(|| {
+                definitions.clone().find_map(|(keyword, object)| {
+                    let names = object.members().iter().map(|member| &*member.key);
+                    Some((keyword, report.suggest(&wanted, names)?))
+                })
+            })?;
+        let written = reference.as_str()?;
+        let before = written.split('#').next().unwrap_or_default();
+        Some(format!("{before}#/{keyword}/{}", escaped(name))).filter(|meant| meant != written)
     }
 
     /// A schema that applies itself to the same value again would never come to an end.
@@ -214,12 +248,30 @@ pub(super) fn is_reference(text: &str) -> bool {
 
 fn at_pointer<'t>(root: &'t Node, pointer: &str) -> Option<&'t Node> {
     pointer.split('/').skip(1).try_fold(root, |node, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
+        let step = unescaped(step);
         match node.as_array() {
             Some(items) => items.get(step.parse::<usize>().ok()?),
             None => node.get(&step),
         }
     })
+}
+
+/// Takes the escapes out of a step of a JSON pointer.
+fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
+/// Gives a name as a step of a JSON pointer in a URI.
+fn escaped(name: &str) -> String {
+    let mut step = String::with_capacity(name.len());
+    for byte in name.replace('~', "~0").replace('/', "~1").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~$".contains(&byte) {
+            step.push(char::from(byte));
+        } else {
+            step.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    step
 }
 
 /// Decodes the percent signs of a URI, unless they are not an encoding.

@@ -15,6 +15,7 @@ mod documentation;
 mod fixtures;
 mod json_schema_suite;
 mod limits;
+mod pointers;
 mod schemas;
 mod simple_yaml;
 mod syntax;

@@ -1,5 +1,9 @@
 //! The walk that judges schemas, held against the meta-schema and against the validator.
 
+mod editors;
+
+use std::path::Path;
+
 use proptest::prelude::*;
 use remit_manifest::Report;
 use remit_manifest::schema::{self, validator::Validator};
@@ -125,7 +129,7 @@ proptest! {
 
 #[test]
 fn the_walk_agrees_on_the_schemas_of_the_public_suite() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/corpora/json-schema-suite/draft2020-12");
     let mut seen = 0;
     let mut wrong = Vec::new();

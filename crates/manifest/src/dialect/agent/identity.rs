@@ -122,6 +122,7 @@ fn check_description<'t>(root: &'t Node, format: Format, report: &mut Report<'t>
 #[cfg(test)]
 mod tests {
     use super::super::tests::{lines, strict_lines};
+    use super::*;
 
     fn named(name: &str) -> Vec<String> {
         let name = serde_json::to_string(name).unwrap();
@@ -142,6 +143,21 @@ mod tests {
         for reserved in ["nul", "NUL", "Com1", "lpt0", "con", "native", "All", "self"] {
             let found = named(reserved);
             assert!(found.iter().any(|l| l.starts_with("error reserved-name /name")), "{reserved}");
+        }
+    }
+
+    #[test]
+    fn editors_are_told_the_same_of_names() {
+        let schema = serde_json::from_str(AGENT_NAME.schema).unwrap();
+        let schema = jsonschema::draft202012::new(&schema).unwrap();
+        let (longest, longer) = ("x".repeat(LONGEST_NAME), "x".repeat(LONGEST_NAME + 1));
+        let others = ["con", "prn", "aux", "nul", "com0", "lpt9", "com", "com10", "natives"];
+        let odd = ["a", "a_b", "a b", "", "é", "${name}", &longest, &longer];
+        for name in RESERVED.iter().chain(&others).chain(&odd) {
+            for name in [name.to_string(), name.to_uppercase()] {
+                let good = is_name(&name) && !is_reserved(&name);
+                assert_eq!(schema.is_valid(&serde_json::json!(name)), good, "{name}");
+            }
         }
     }
 

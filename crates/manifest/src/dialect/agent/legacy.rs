@@ -6,11 +6,11 @@
 
 use remit_model::{Node, Object, Severity, text};
 
-use super::syntax::{MANIFEST, SERVER};
+use super::syntax::{INPUT_SCHEMA, MANIFEST, SERVER};
 use crate::report::{Finding, Report};
 use crate::rules;
 use crate::schema;
-use crate::shape::{ANY_TEXT, Field, Record, Shape};
+use crate::shape::{ANY_TEXT, Field, Record, Shape, Unknown};
 
 /// Says which format a file is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,26 +46,48 @@ impl Format {
 const TEXT: Shape = Shape::Text(&ANY_TEXT);
 const TEXTS: Shape = Shape::List(&TEXT);
 
-/// Lists the fields that only the older format has.
-pub(super) static FIELDS: &[Field] = &[
-    Field::optional("prompt", TEXT, "The system prompt, or a `file://` path to it."),
-    Field::optional("promptFile", TEXT, "A path to the system prompt."),
-    Field::optional("systemPrompt", TEXT, "The system prompt."),
-    Field::optional("instructions", Shape::Any, "The system prompt."),
-    Field::optional("hooks", Shape::Any, "Commands run at set moments."),
-    Field::optional("toolAliases", Shape::Map(&TEXT), "Other names for tools."),
-    Field::optional("toolSchema", Shape::Any, "Schemas of tools."),
-    Field::optional("includeMcpJson", Shape::Bool, "Whether servers of mcp.json files are added."),
-    Field::optional(
-        "useLegacyMcpJson",
-        Shape::Bool,
-        "Whether servers of mcp.json files are added.",
-    ),
-    Field::optional("welcomeMessage", TEXT, "A text shown at the start."),
-    Field::optional("keyboardShortcut", TEXT, "A key that switches to the agent."),
-    Field::optional("tags", Shape::Any, "Words to find the agent by."),
-    Field::optional("metadata", Shape::Any, "Anything else."),
-];
+/// Is the older format for editors: they allow whatever is not worth an error here. Beside the two
+/// fields in which something is, it lists those that only the older format has.
+pub(super) static OLDER: Record = Record {
+    what: "an agent of the older format",
+    fields: &[
+        Field::optional(
+            "inputSchema",
+            Shape::Nullable(&INPUT_SCHEMA),
+            "What the agent takes when it is called as a tool.",
+        ),
+        Field::optional(
+            "mcpServers",
+            Shape::Also(&Shape::Any, NOT_BOTH),
+            "The MCP servers the agent can reach, by name.",
+        ),
+        older("prompt", &TEXT, "The system prompt, or a `file://` path to it."),
+        older("promptFile", &TEXT, "A path to the system prompt."),
+        older("systemPrompt", &TEXT, "The system prompt."),
+        older("instructions", &Shape::Any, "The system prompt."),
+        older("hooks", &Shape::Any, "Commands run at set moments."),
+        older("toolAliases", &Shape::Map(&TEXT), "Other names for tools."),
+        older("toolSchema", &Shape::Any, "Schemas of tools."),
+        older("includeMcpJson", &Shape::Bool, "Whether servers of mcp.json files are added."),
+        older("useLegacyMcpJson", &Shape::Bool, "Whether servers of mcp.json files are added."),
+        older("welcomeMessage", &TEXT, "A text shown at the start."),
+        older("keyboardShortcut", &TEXT, "A key that switches to the agent."),
+        older("tags", &Shape::Any, "Words to find the agent by."),
+        older("metadata", &Shape::Any, "Anything else."),
+    ],
+    unknown: Unknown::Allowed,
+};
+
+const fn older(name: &'static str, shape: &'static Shape, doc: &'static str) -> Field {
+    Field::optional(name, Shape::Advised(shape), doc)
+}
+
+/// No server is both local and remote: which of the two would run is anybody's guess.
+const NOT_BOTH: &str = concat!(
+    r#"{"additionalProperties":{"not":{"type":"object","required":["command","url"],"#,
+    r#""properties":{"command":{"type":"string","pattern":"\\S"},"#,
+    r#""url":{"type":"string","pattern":"\\S"}}}}}"#
+);
 
 /// Lists the fields that servers have in the older format only.
 pub(super) static SERVER_FIELDS: &[Field] = &[
@@ -97,7 +119,7 @@ pub(super) fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
         .help("add `version`, such as \"1.0.0\", to have it judged by the agent format")
         .strict();
     let Some(object) = root.as_object() else { return };
-    fields(object, &[MANIFEST.fields, FIELDS], report);
+    fields(object, &[MANIFEST.fields, OLDER.fields], report);
     let servers = root.get("mcpServers").and_then(Node::as_object);
     for server in servers.map(Object::members).unwrap_or_default() {
         if let Some(server) = server.value.as_object() {
@@ -150,7 +172,8 @@ fn fields<'t>(object: &'t Object, tables: &[&'static [Field]], report: &mut Repo
     for member in object.members() {
         let mut known = tables.iter().flat_map(|table| table.iter());
         let Some(field) = known.find(|field| field.name == &*member.key) else { continue };
-        if member.value.is_null() && !matches!(field.shape, Shape::Any) {
+        if member.value.is_null() && !matches!(field.shape, Shape::Any | Shape::Advised(Shape::Any))
+        {
             report
                 .at(&rules::WRONG_TYPE, &member.value, "null counts as leaving the field out")
                 .severity(Severity::Note)
@@ -196,6 +219,10 @@ fn typed<'t>(node: &'t Node, shape: &'static Shape, report: &mut Report<'t>) {
             true
         }
         Shape::Either(..) => false,
+        Shape::Templated(inner) | Shape::Advised(inner) | Shape::Also(inner, _) => {
+            typed(node, inner, report);
+            true
+        }
     };
     if !fits && node.as_str().is_none_or(|s| !s.contains("${")) {
         report
@@ -216,6 +243,7 @@ fn wanted(shape: &Shape) -> &'static str {
         Shape::Map(_) | Shape::Record(_) => "an object",
         Shape::Text(_) | Shape::Enum(_) => "a string",
         Shape::Either(..) => "a string or an object",
+        Shape::Templated(inner) | Shape::Advised(inner) | Shape::Also(inner, _) => wanted(inner),
         Shape::Any | Shape::Nullable(_) | Shape::Schema | Shape::ClosedSchema => "something else",
     }
 }

@@ -15,6 +15,7 @@ mod settings;
 mod syntax;
 pub mod templates;
 mod tools;
+pub mod wildcards;
 
 use remit_model::{Node, Object, Severity};
 
@@ -44,7 +45,7 @@ pub fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
         Format::Current => shape::check(root, &SHAPE, Manner { templates: true, schemas }, report),
         Format::Legacy => legacy::check(root, report),
     }
-    legacy::other_fields(object, &MANIFEST, legacy::FIELDS, format, report);
+    legacy::other_fields(object, &MANIFEST, legacy::OLDER.fields, format, report);
     identity::check(root, format, report);
     if let Some(schema) = root.get("inputSchema").filter(|schema| schema.as_object().is_some()) {
         schema::expect_object(schema, Severity::Error, report);
@@ -55,6 +56,7 @@ pub fn check<'t>(root: &'t Node, report: &mut Report<'t>) {
     tools::check(root, &judge, report);
     settings::check(root, &judge, report);
     resources::check(root, &judge, report);
+    tools::check_wildcards(root, &judge, report);
     templates::check(root, format, report);
 }
 

@@ -1,6 +1,7 @@
 //! The native tools, under their names and those they had in the older format.
 
-use super::reference::{has_wildcard, matches};
+use super::reference::Servers;
+use super::wildcards::{has_wildcard, matches};
 
 /// Lists the native tools.
 pub const NATIVE: [&str; 3] = ["fs-read", "fs-write", "execute-bash"];
@@ -68,19 +69,34 @@ pub enum Native {
     Unknown,
 }
 
-/// Looks a native name up.
+/// Looks a native name up, or a pattern.
 #[must_use]
 pub fn native(name: &str) -> Native {
-    if has_wildcard(name) {
-        let fits = |known: &str| matches(name, known);
-        return if NATIVE.iter().any(|known| fits(known)) {
-            Native::Known
-        } else if OLDER.iter().any(|(known, _)| fits(known)) {
-            Native::Gone
-        } else {
-            Native::Unknown
-        };
+    if has_wildcard(name) { fitting(|known| matches(name, known)) } else { named(name) }
+}
+
+/// Looks a native name or a pattern of a file up. What is spent on patterns counts with what is
+/// spent on those of servers; when that was too much, there is nothing more to say about any.
+pub(super) fn native_of_file(name: &str, servers: &Servers<'_>) -> Native {
+    if !has_wildcard(name) {
+        return named(name);
     }
+    let found = fitting(|known| servers.fits(name, known));
+    if servers.is_exhausted() { Native::Known } else { found }
+}
+
+fn fitting(fits: impl Fn(&str) -> bool) -> Native {
+    if NATIVE.iter().any(|known| fits(known)) {
+        Native::Known
+    } else if OLDER.iter().any(|(known, _)| fits(known)) {
+        Native::Gone
+    } else {
+        Native::Unknown
+    }
+}
+
+/// Looks a name up that is taken as it stands: a wildcard in it means nothing.
+pub(super) fn named(name: &str) -> Native {
     if NATIVE.contains(&name) {
         return Native::Known;
     }

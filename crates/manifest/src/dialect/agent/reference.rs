@@ -4,11 +4,13 @@
 //! when a call is made. Server names may contain dots and slashes, so the declared servers decide
 //! where a name ends: the longest one wins, and what can still be read in two ways is refused.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use remit_model::text;
 
-use super::native::{Native, native};
+use super::native::{Native, named};
+use super::wildcards::{compare, has_wildcard};
 
 /// Is what a reference names. Names may hold the wildcards `*` and `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,14 +64,22 @@ pub enum Unreadable<'r> {
 /// Is the longest reference that is looked at.
 const LONGEST: usize = 512;
 
+/// Is how many slashes or dots a reference may have. At each the name of a server could end.
+const MOST_SEPARATORS: usize = 32;
+
 /// Is how many servers a wildcard is tried on while a file is judged.
 const MOST_TRIED: usize = 64;
 
-/// Is the set of declared servers.
+/// Is how many characters all wildcards of a file are compared with. A file that takes more is
+/// refused, so that it does not matter what is made of the rest of it.
+const MOST_COMPARED: usize = 1 << 21;
+
+/// Is the set of declared servers, and what has been spent on comparing wildcards with them.
 #[derive(Clone, Debug, Default)]
 pub struct Servers<'r> {
     names: HashSet<&'r str>,
     tried: Vec<&'r str>,
+    compared: Cell<usize>,
 }
 
 impl<'r> Servers<'r> {
@@ -77,7 +87,7 @@ impl<'r> Servers<'r> {
     pub fn new(names: impl IntoIterator<Item = &'r str>) -> Self {
         let mut servers = Self::default();
         for name in names {
-            if servers.tried.len() < MOST_TRIED {
+            if servers.tried.len() < MOST_TRIED && name.len() <= LONGEST {
                 servers.tried.push(name);
             }
             servers.names.insert(name);
@@ -90,7 +100,24 @@ impl<'r> Servers<'r> {
     #[must_use]
     pub fn declares(&self, name: &str) -> bool {
         self.names.contains(name)
-            || (has_wildcard(name) && (self.fits_one(name) || self.names.len() > self.tried.len()))
+            || (has_wildcard(name)
+                && (self.names.len() > self.tried.len()
+                    || self.fits_one(name)
+                    || self.is_exhausted()))
+    }
+
+    /// Tells whether the wildcards of a file are more than can be looked at.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.compared.get() > MOST_COMPARED
+    }
+
+    /// Tells whether a name fits a pattern, as [`matches`](super::wildcards::matches) does, unless too much was spent already.
+    pub(super) fn fits(&self, pattern: &str, name: &str) -> bool {
+        let mut compared = self.compared.get();
+        let fits = !self.is_exhausted() && compare(pattern, name, &mut compared);
+        self.compared.set(compared);
+        fits
     }
 
     /// Gives the names in the order of the file, up to a number that is worth searching.
@@ -99,7 +126,7 @@ impl<'r> Servers<'r> {
     }
 
     fn fits_one(&self, pattern: &str) -> bool {
-        self.tried.iter().any(|server| matches(pattern, server))
+        self.tried.iter().any(|server| self.fits(pattern, server))
     }
 }
 
@@ -141,6 +168,9 @@ impl<'r> Reference<'r> {
         if rest.is_empty() {
             return Err(Unreadable::Odd("no server is named after the `@`"));
         }
+        if rest.matches(['/', '.']).nth(MOST_SEPARATORS).is_some() {
+            return Err(Unreadable::Odd("it has more parts than any name"));
+        }
         let split = declared_split(rest, servers);
         let no_slash = !rest.contains('/');
         let is_whole = servers.names.contains(rest)
@@ -178,7 +208,7 @@ impl<'r> Reference<'r> {
             Self::Everything => "*".to_owned(),
             Self::Builtin => "@native".to_owned(),
             Self::Native { name, only } => {
-                let name = match native(name) {
+                let name = match named(name) {
                     Native::Respelt(now) => now,
                     Native::Known | Native::Gone | Native::Unknown => name,
                 };
@@ -221,43 +251,6 @@ fn no_space(name: &str) -> Result<&str, Unreadable<'_>> {
         return Err(Unreadable::Odd("it holds spaces"));
     }
     Ok(name)
-}
-
-/// Tells whether a name holds a wildcard.
-#[must_use]
-pub fn has_wildcard(name: &str) -> bool {
-    name.contains(['*', '?'])
-}
-
-/// Tells whether a name fits a pattern in which `*` is any text and `?` any one character.
-#[must_use]
-pub fn matches(pattern: &str, name: &str) -> bool {
-    let (mut pattern, mut name) = (pattern, name);
-    // Where to go on if the text after the last star turns out to be somewhere later.
-    let mut last_star: Option<(&str, &str)> = None;
-    loop {
-        let mut after = pattern.chars();
-        let mut rest = name.chars();
-        match (after.next(), rest.next()) {
-            (Some('*'), _) => {
-                pattern = after.as_str();
-                last_star = Some((pattern, name));
-            }
-            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
-                (pattern, name) = (after.as_str(), rest.as_str());
-            }
-            (None, None) => return true,
-            _ => {
-                let Some((star, at)) = last_star else { return false };
-                let mut later = at.chars();
-                if later.next().is_none() {
-                    return false;
-                }
-                (pattern, name) = (star, later.as_str());
-                last_star = Some((star, name));
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -370,19 +363,30 @@ mod tests {
     }
 
     #[test]
-    fn matching_goes_back_to_the_last_star() {
-        for (pattern, name, fits) in [
-            ("*", "", true),
-            ("a*b*c", "aXbXbc", true),
-            ("*ab", "aab", true),
-            ("?", "", false),
-            ("?", "é", true),
-            ("a*", "b", false),
-            ("**", "x", true),
-            ("a?c", "abc", true),
-            ("a", "ab", false),
-        ] {
-            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+    fn a_reference_ends_at_its_parts() {
+        let name = |parts: usize| format!("@{}", vec!["a"; parts].join("."));
+        assert!(read(&name(33), &[]).is_ok());
+        assert!(matches!(read(&name(34), &[]), Err(Unreadable::Odd(_))));
+    }
+
+    #[test]
+    fn wildcards_are_not_tried_on_names_longer_than_a_reference() {
+        let (longest, longer) = ("s".repeat(LONGEST), "s".repeat(LONGEST + 1));
+        assert!(Servers::new([longest.as_str()]).fits_one("s*"));
+        let servers = Servers::new([longer.as_str()]);
+        assert!(!servers.fits_one("s*") && servers.declares("s*"));
+    }
+
+    #[test]
+    fn wildcards_are_compared_up_to_a_limit() {
+        let servers = Servers::new(["server"]);
+        // The first character differs, so that one is all that is looked at.
+        for _ in 0..MOST_COMPARED {
+            assert!(!servers.declares("x*"));
         }
+        assert!(!servers.is_exhausted());
+        assert!(servers.declares("x*") && servers.is_exhausted());
+        // What is named outright is known without looking at anything.
+        assert!(!servers.declares("other") && servers.declares("server"));
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use remit_model::{Member, Node, Object, Severity, name, text};
-use url::{Host, Url};
+use url::Url;
 
 use super::legacy::{self, Format};
 use super::secrets;
 use super::syntax::TRANSPORTS;
+use crate::dialect::urls::is_loopback;
 use crate::report::Report;
 use crate::rules;
 use crate::shape::HTTP_URL;
@@ -154,15 +155,6 @@ fn check_remote<'t>(server: &'t Object, format: Format, report: &mut Report<'t>)
         report
             .at(&rules::INSECURE_URL, node, "what is sent to this URL can be read on its way")
             .help("use https");
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
-        None => false,
     }
 }
 

@@ -8,7 +8,7 @@ use globset::Glob;
 use remit_model::{Member, Node, Object, Severity, text};
 
 use super::legacy::Format;
-use super::native::{Native, native};
+use super::native::{Native, native_of_file};
 use super::reference::Reference;
 use super::tools::{Judge, Place};
 use crate::report::{Finding, Report};
@@ -32,13 +32,19 @@ pub(super) fn check<'t>(root: &'t Node, judge: &Judge<'_>, report: &mut Report<'
         if let Some(Reference::Native { name, .. }) = reference
             && let Some(object) = member.value.as_object()
         {
-            check_native(name, object, judge.format, &mut spent, report);
+            let tool = match native_of_file(name, judge.servers) {
+                Native::Known => Some(name),
+                Native::Respelt(now) => Some(now),
+                Native::Gone | Native::Unknown => None,
+            };
+            check_native(tool, object, judge.format, &mut spent, report);
         }
     }
 }
 
+/// Judges the settings of a tool, if it is a native one there still is, and of one there was.
 fn check_native<'t>(
-    name: &str,
+    tool: Option<&str>,
     settings: &'t Object,
     format: Format,
     spent: &mut usize,
@@ -54,19 +60,14 @@ fn check_native<'t>(
                     check_command(node, pattern, role, report);
                 }
             });
-        } else if !OTHERS.contains(&key) {
-            unknown_setting(name, member, format, report);
+        } else if let Some(tool) = tool.filter(|_| !OTHERS.contains(&key)) {
+            unknown_setting(tool, member, format, report);
         }
     }
 }
 
 /// Reports a setting that a native tool does not have. Other tools have what settings they like.
-fn unknown_setting<'t>(name: &str, member: &'t Member, format: Format, report: &mut Report<'t>) {
-    let tool = match native(name) {
-        Native::Known => name,
-        Native::Respelt(now) => now,
-        Native::Gone | Native::Unknown => return,
-    };
+fn unknown_setting<'t>(tool: &str, member: &'t Member, format: Format, report: &mut Report<'t>) {
     let own: &[&str] = if tool == "execute-bash" { &COMMANDS } else { &PATHS };
     let meant = report.suggest(&member.key, own.iter().chain(&OTHERS).copied());
     if meant.is_none() && format == Format::Legacy {

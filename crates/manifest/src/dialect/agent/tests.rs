@@ -182,6 +182,20 @@ fn templates_stand_bare_wherever_a_value_may() {
 }
 
 #[test]
+fn wildcards_that_take_too_long_to_try_are_refused_in_either_format() {
+    let servers: Vec<_> = (0..64).map(|i| format!(r#""{}{i}":{{}}"#, "a".repeat(400))).collect();
+    let servers = servers.join(",");
+    for reference in ["@*aaaaaaaaaaaaaaaaaaaab", "@*a*b", "@a.*a*b", "*e*a*e*x"] {
+        let references: Vec<_> = (0..14_000).map(|i| format!(r#""{reference}{i}""#)).collect();
+        let references = references.join(",");
+        let fields = format!(r#""mcpServers":{{{servers}}},"tools":[{references}]"#);
+        let older = lines(&format!(r#"{{"name":"a",{fields}}}"#));
+        assert!(older.iter().any(|l| l.starts_with("error out-of-bounds")), "{reference}");
+        assert!(lines(&valid_with(&fields)).iter().any(|l| l.starts_with("error")), "{reference}");
+    }
+}
+
+#[test]
 fn there_are_not_so_many_patterns_in_a_file() {
     let patterns: Vec<_> = (0..20_000).map(|i| format!(r#""(?i)\\pL{{{i}}}""#)).collect();
     let list = patterns.join(",");

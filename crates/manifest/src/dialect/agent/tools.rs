@@ -3,7 +3,7 @@
 use remit_model::{Member, Node, Severity, text};
 
 use super::legacy::Format;
-use super::native::{NATIVE, Native, native};
+use super::native::{NATIVE, Native, native_of_file};
 use super::reference::{Reference, Servers, Unreadable};
 use crate::report::{Finding, Report};
 use crate::rules::{self, Rule};
@@ -38,6 +38,19 @@ pub(super) fn check<'t>(root: &'t Node, judge: &Judge<'_>, report: &mut Report<'
             }
         }
         older_names(list, &older, report);
+    }
+}
+
+/// Reports a file whose wildcards are more than can be looked at: none of them must count as good.
+pub(super) fn check_wildcards<'t>(root: &'t Node, judge: &Judge<'_>, report: &mut Report<'t>) {
+    if judge.servers.is_exhausted() {
+        report
+            .at(
+                &rules::OUT_OF_BOUNDS,
+                root,
+                "the wildcards in this file are more than can be looked at",
+            )
+            .help("use fewer references with `*` and `?`");
     }
 }
 
@@ -148,7 +161,7 @@ impl Judge<'_> {
         report: &mut Report<'t>,
     ) {
         let builtin = written.starts_with("@builtin");
-        match native(name) {
+        match native_of_file(name, self.servers) {
             Native::Known if !limited && !builtin => {}
             Native::Known => self.older(written, &format!("`{name}`"), place, older, report),
             Native::Respelt(now) => self.older(written, &format!("`{now}`"), place, older, report),

@@ -33,7 +33,7 @@ pub static MANIFEST: Record = Record {
         ),
         Field::required(
             "permission_scopes",
-            Shape::List(&Shape::Record(&SCOPE)),
+            Shape::List(&ONE_SCOPE),
             "The permissions the tools need.",
         ),
         Field::required("capability_flags", Shape::Record(&FLAGS), "What else the agent can do."),
@@ -72,6 +72,18 @@ static TOOL: Record = Record {
         ),
     ],
 };
+
+/// A standard scope is never declared less sensitive than it is.
+static ONE_SCOPE: Shape = Shape::Also(
+    &Shape::Record(&SCOPE),
+    concat!(
+        r#"{"allOf":["#,
+        r#"{"if":{"properties":{"id":{"pattern":"^([Ff][Ii][Ll][Ee][Ss][Yy][Ss][Tt][Ee][Mm]|[Cc][Ll][Ii][Pp][Bb][Oo][Aa][Rr][Dd]):[Rr][Ee][Aa][Dd]$"}},"required":["id"]},"#,
+        r#""then":{"properties":{"sensitivity":{"not":{"const":"low"}}}}},"#,
+        r#"{"if":{"properties":{"id":{"pattern":"^[Ll][Oo][Cc][Aa][Tt][Ii][Oo][Nn]:[Rr][Ee][Aa][Dd]$"}},"required":["id"]},"#,
+        r#""then":{"properties":{"sensitivity":{"not":{"enum":["low","medium"]}}}}}]}"#
+    ),
+);
 
 static SCOPE: Record = Record {
     what: "a permission scope",

@@ -20,6 +20,12 @@ pub static RESULT: Record = Record {
     ],
 };
 
+/// An input is an object, and its schema says so.
+const INPUT_SCHEMA: Shape = Shape::Also(
+    &Shape::Schema,
+    r#"{"type":"object","properties":{"type":{"const":"object"}},"required":["type"]}"#,
+);
+
 static TOOL: Record = Record {
     what: "a tool",
     unknown: Unknown::Allowed,
@@ -31,7 +37,7 @@ static TOOL: Record = Record {
             Shape::Nullable(&Shape::Text(&ANY_TEXT)),
             "What the tool does, for the model.",
         ),
-        Field::required("inputSchema", Shape::Schema, "What the tool takes: an object."),
+        Field::required("inputSchema", INPUT_SCHEMA, "What the tool takes: an object."),
         Field::optional(
             "outputSchema",
             Shape::Nullable(&Shape::Schema),

@@ -31,9 +31,9 @@ pub static MANIFEST: Record = Record {
         Field::required("description", Shape::Text(&FILLED), "what the skill does"),
         Field::required("provider", Shape::Record(&PROVIDER), "who offers the skill"),
         Field::required("endpoint", Shape::Record(&ENDPOINT), "where and how the skill is called"),
-        Field::required("inputs", Shape::List(&Shape::Record(&INPUT)), "the inputs it takes"),
+        Field::required("inputs", Shape::List(&ONE_INPUT), "the inputs it takes"),
         Field::required("output", Shape::Record(&OUTPUT), "what it gives back"),
-        Field::required("auth", Shape::Record(&AUTH), "how a caller proves who they are"),
+        Field::required("auth", AUTH_OF_ITS_TYPE, "how a caller proves who they are"),
         Field::required(
             "access",
             Shape::Enum(ACCESS),
@@ -80,7 +80,7 @@ static PROTOCOL: Record = Record {
     fields: &[
         Field::required(
             "version",
-            Shape::Text(&SEMVER),
+            Shape::Also(&Shape::Text(&SEMVER), r#"{"pattern":"^1\\."}"#),
             "the version of the protocol, such as 1.0.0",
         ),
         Field::optional(
@@ -174,10 +174,27 @@ static INPUT: Record = Record {
         Field::optional("description", Shape::Text(&ANY_TEXT), "what it is for"),
         Field::default("required", Shape::Bool, "false", "whether a call must bring it"),
         Field::default("default", Shape::Any, "null", "its value if left out; null for none"),
-        Field::optional("schema", Shape::Schema, "what else its value must fulfil"),
+        Field::optional(
+            "schema",
+            Shape::Also(&Shape::Schema, r#"{"type":"object"}"#),
+            "what else its value must fulfil",
+        ),
     ],
     unknown: Unknown::Warning,
 };
+
+/// A schema adds to the type of its input; the types in it are that one.
+static ONE_INPUT: Shape = Shape::Also(
+    &Shape::Record(&INPUT),
+    concat!(
+        r#"{"allOf":["#,
+        r#"{"if":{"properties":{"type":{"const":"string"}}},"then":{"properties":{"schema":{"properties":{"type":{"enum":["string",["string"]]}}}}}},"#,
+        r#"{"if":{"properties":{"type":{"enum":["number","integer"]}}},"then":{"properties":{"schema":{"properties":{"type":{"anyOf":[{"enum":["number","integer"]},{"items":{"enum":["number","integer"]},"type":"array"}]}}}}}},"#,
+        r#"{"if":{"properties":{"type":{"const":"boolean"}}},"then":{"properties":{"schema":{"properties":{"type":{"enum":["boolean",["boolean"]]}}}}}},"#,
+        r#"{"if":{"properties":{"type":{"const":"object"}}},"then":{"properties":{"schema":{"properties":{"type":{"enum":["object",["object"]]}}}}}},"#,
+        r#"{"if":{"properties":{"type":{"const":"array"}}},"then":{"properties":{"schema":{"properties":{"type":{"enum":["array",["array"]]}}}}}}]}"#
+    ),
+);
 
 static OUTPUT: Record = Record {
     what: "`output`",
@@ -193,6 +210,18 @@ static OUTPUT: Record = Record {
     ],
     unknown: Unknown::Warning,
 };
+
+/// Each type has the fields it needs, and none of another's.
+const AUTH_OF_ITS_TYPE: Shape = Shape::Also(
+    &Shape::Record(&AUTH),
+    concat!(
+        r#"{"allOf":["#,
+        r#"{"if":{"properties":{"type":{"const":"api_key"}},"required":["type"]},"then":{"required":["header"],"properties":{"oauth2":false}}},"#,
+        r#"{"if":{"properties":{"type":{"const":"oauth2"}},"required":["type"]},"then":{"required":["oauth2"],"properties":{"header":false}}},"#,
+        r#"{"if":{"properties":{"type":{"const":"custom"}},"required":["type"]},"then":{"properties":{"oauth2":false}}},"#,
+        r#"{"if":{"properties":{"type":{"const":"none"}},"required":["type"]},"then":{"properties":{"header":false,"oauth2":false}}}]}"#
+    ),
+);
 
 pub(super) static AUTH: Record = Record {
     what: "`auth`",
@@ -216,7 +245,10 @@ pub(super) static OAUTH2: Record = Record {
         Field::required("token_url", Shape::Text(&HTTP_URL), "where a token is fetched"),
         Field::optional(
             "scopes",
-            Shape::Map(&Shape::Text(&ANY_TEXT)),
+            Shape::Also(
+                &Shape::Map(&Shape::Text(&ANY_TEXT)),
+                r#"{"propertyNames":{"pattern":"^[!#-\\[\\]-~]+$"}}"#,
+            ),
             "the scopes a token can have, each with what it allows",
         ),
     ],
@@ -239,7 +271,7 @@ static EXECUTION_URL: Text = Text {
     what: "an absolute http or https URL with `{execution_id}` in it",
     rule: &rules::BAD_URL_TEMPLATE,
     test: |_| true,
-    schema: r#"{"type":"string","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^{}]*(\\{execution_id\\}[^{}]*)?$"}"#,
+    schema: r#"{"type":"string","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^{}/?#\\s]+([/?][^{}#]*\\{execution_id\\}[^{}#]*(#[^{}]*)?|[^{}]*)$"}"#,
 };
 
 /// A key in a header that HTTP itself uses would change how the message is read.
@@ -252,7 +284,16 @@ static HEADER: Text = Text {
             && s.bytes().all(token)
             && !HTTP_HEADERS.iter().any(|header| header.eq_ignore_ascii_case(s))
     },
-    schema: r#"{"type":"string","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"}"#,
+    schema: concat!(
+        r#"{"type":"string","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","not":{"pattern":"^("#,
+        "[Cc][Oo][Nn][Nn][Ee][Cc][Tt][Ii][Oo][Nn]|",
+        "[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-([Ee][Nn][Cc][Oo][Dd][Ii][Nn][Gg]|",
+        "[Ll][Ee][Nn][Gg][Tt][Hh]|[Tt][Yy][Pp][Ee])|",
+        "[Ee][Xx][Pp][Ee][Cc][Tt]|[Hh][Oo][Ss][Tt]|",
+        "[Kk][Ee][Ee][Pp]-[Aa][Ll][Ii][Vv][Ee]|[Tt][Ee]|[Tt][Rr][Aa][Ii][Ll][Ee][Rr]|",
+        "[Tt][Rr][Aa][Nn][Ss][Ff][Ee][Rr]-[Ee][Nn][Cc][Oo][Dd][Ii][Nn][Gg]|",
+        r#"[Uu][Pp][Gg][Rr][Aa][Dd][Ee])$"}}"#
+    ),
 };
 
 const HTTP_HEADERS: &[&str] = &[

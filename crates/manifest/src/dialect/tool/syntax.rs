@@ -56,7 +56,7 @@ pub static MANIFEST: Record = Record {
         ),
         Field::optional(
             "config_schema",
-            Shape::Nullable(&Shape::Map(&Shape::Record(&SETTING))),
+            Shape::Nullable(&SETTINGS),
             "The settings the tool takes, by name.",
         ),
         Field::default(
@@ -75,6 +75,46 @@ pub static MANIFEST: Record = Record {
     ],
 };
 
+/// Parameters are an object, and their schema is no map of parameters: all its values would have a
+/// type.
+static PARAMETERS: Shape = Shape::Also(
+    &Shape::Schema,
+    r#"{"properties":{"type":{"const":"object"}},"not":{"type":"object","minProperties":1,"additionalProperties":{"type":"object","required":["type"]}}}"#,
+);
+
+/// A schema in place of the map would have `properties` that are no setting of that name.
+static SETTINGS: Shape = Shape::Also(
+    &Shape::Map(&ONE_SETTING),
+    r#"{"properties":{"properties":{"properties":{"type":{"type":"string"}},"required":["type"]}}}"#,
+);
+
+/// A setting is a schema, but for `required`: a list of names only where it has fields to name.
+static ONE_SETTING: Shape = Shape::Also(
+    &Shape::Record(&SETTING),
+    concat!(
+        r#"{"allOf":["#,
+        r#"{"$ref":"https://json-schema.org/draft/2020-12/schema#/allOf/0"},"#,
+        r#"{"$ref":"https://json-schema.org/draft/2020-12/schema#/allOf/1"},"#,
+        r#"{"$ref":"https://json-schema.org/draft/2020-12/schema#/allOf/2"},"#,
+        r#"{"$ref":"https://json-schema.org/draft/2020-12/schema#/allOf/4"},"#,
+        r#"{"$ref":"https://json-schema.org/draft/2020-12/schema#/allOf/5"},"#,
+        r#"{"$ref":"https://json-schema.org/draft/2020-12/schema#/allOf/6"}],"#,
+        r#""properties":{"#,
+        r#""type":{"$ref":"https://json-schema.org/draft/2020-12/meta/validation#/properties/type"},"#,
+        r#""enum":{"type":"array"},"#,
+        r#""multipleOf":{"type":"number","exclusiveMinimum":0},"#,
+        r#""minimum":{"type":"number"},"maximum":{"type":"number"},"#,
+        r#""exclusiveMinimum":{"type":"number"},"exclusiveMaximum":{"type":"number"},"#,
+        r#""minLength":{"type":"integer","minimum":0},"maxLength":{"type":"integer","minimum":0},"#,
+        r#""minItems":{"type":"integer","minimum":0},"maxItems":{"type":"integer","minimum":0},"#,
+        r#""minProperties":{"type":"integer","minimum":0},"#,
+        r#""maxProperties":{"type":"integer","minimum":0},"#,
+        r#""pattern":{"type":"string"},"uniqueItems":{"type":"boolean"}},"#,
+        r#""if":{"properties":{"required":{"type":"array"}},"required":["required"]},"#,
+        r#""then":{"properties":{"type":{"const":"object"}},"required":["type"]}}"#
+    ),
+);
+
 static COMMAND: Record = Record {
     what: "a command",
     unknown: Unknown::Warning,
@@ -91,7 +131,7 @@ static COMMAND: Record = Record {
         ),
         Field::optional(
             "parameters",
-            Shape::Nullable(&Shape::Schema),
+            Shape::Nullable(&PARAMETERS),
             "What the command takes, as JSON Schema.",
         ),
         Field::optional(
