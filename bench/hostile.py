@@ -104,6 +104,7 @@ def texts() -> Iterator[tuple[str, str, bytes | int]]:
     yield "8 MiB of one text to hash", "document_text.json", filled(b"\\n", DOCUMENT_CAP, b'["', b'",]')
     values = filled(b'{"a":1},', 2 * 124_990, b"[", b"]")
     yield "as many values as there may be to hash", "document_values.json", values * 8
+    yield "JSON on one line of YAML", "line.yaml", filled(b'{"name":1,"x":"\xe6\x96\x87"},', YAML_CAP - 200, b'{"commands":[', b"1]}")
     yield "escapes", "escapes.json", filled(b"\\u0041", JSON_CAP, b'{"name":"', b'"}')
     yield "control characters, YAML", "controls.yaml", filled(b"\x01", YAML_CAP, b"name: ")
     yield "tabs, YAML", "tabs.yaml", filled(b"\t\n", YAML_CAP, b"name:\n")
@@ -212,10 +213,13 @@ def manifests() -> Iterator[tuple[str, str, bytes]]:
     schema_commands = listed(lambda i: command(i % 50, parameters=schema_of({"a": {"$ref": "#/$defs/b"}})), most)
     yield "schemas in a tool", "tool_schemas.json", dumps(tool(commands=schema_commands))
     yield "references in an agent", "agent_tools.json", dumps(agent(tools=listed(lambda i: f"@gti{i}/x", most)))
-    servers = {f"git.hub.{i}": {"command": "x", "transport": "stdio"} for i in range(8_000)}
+    servers = {f"git.hub.{i}": {"command": "x", "transport": "stdio"} for i in range(4_000)}
     yield "references and servers in an agent", "agent_servers.json", dumps(
         agent(mcpServers=servers, tools=listed(lambda i: f"@git.hubb.{i}.x", most // 2)))
     yield "wildcards in an agent", "agent_wild.json", dumps(agent(tools=listed(lambda i: "@g/" + "*?" * 40 + str(i), most)))
+    long_names = {"a" * 396 + f"{i:03}": {"command": "x", "transport": "stdio"} for i in range(64)}
+    yield "wildcards and long names in an agent", "agent_long.json", dumps(
+        agent(mcpServers=long_names, tools=listed(lambda i: f"@*a*a*a*b{i}", most - (1 << 15))))
     yield "globs in an agent", "agent_globs.json", dumps(agent(toolsSettings={
         "fs-read": {"allowedPaths": listed(lambda i: "{a,{b,[c" * 9 + str(i), most)}}))
     yield "templates in an agent", "agent_templates.json", dumps(agent(description="${" * (most // 2), tools="x"))

@@ -1,10 +1,13 @@
 //! Files and directories: the only place that reads them.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use remit_manifest::read::Format;
+
+use crate::paths;
 
 /// Directories that hold other people's files, or none at all.
 const PASSED_OVER: [&str; 7] =
@@ -39,21 +42,67 @@ pub(crate) struct Unreadable {
 }
 
 /// Finds the files behind the given paths. Directories are walked, links followed; what cannot be
-/// walked is reported and the rest goes on.
+/// walked is reported and the rest goes on. A file that is reached in two ways is found once, in the
+/// first of them.
 pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Unreadable>) {
     let mut found = Vec::new();
     let mut unreadable = Vec::new();
+    let mut ways = paths.len();
     for path in paths {
         if path.as_os_str() != "-" && fs::metadata(path).is_ok_and(|m| m.is_dir()) {
-            walk(path, &mut found, &mut unreadable);
+            ways += walk(path, &mut found, &mut unreadable);
         } else {
             found.push(Found { path: path.clone(), named: true });
         }
     }
+    // Without a link there is one way to each file of a directory, and nothing to look up.
+    if ways > 1 {
+        found = each_once(found);
+        let mut seen = HashSet::new();
+        unreadable.retain(|bad: &Unreadable| seen.insert(real_place(&bad.path)));
+    }
     (found, unreadable)
 }
 
-fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) {
+/// Leaves out the files that stand there already by another path. It was named if it was ever named.
+fn each_once(found: Vec<Found>) -> Vec<Found> {
+    // Only where the numbers are the same can the files be; two hard links are two files.
+    let numbers: Vec<_> = found.iter().map(|file| number(&file.path)).collect();
+    let mut uses: HashMap<_, usize> = HashMap::new();
+    for number in numbers.iter().flatten() {
+        *uses.entry(*number).or_default() += 1;
+    }
+    let mut places: HashMap<PathBuf, usize> = HashMap::new();
+    let mut once: Vec<Found> = Vec::with_capacity(found.len());
+    for (file, number) in found.into_iter().zip(numbers) {
+        let single = number.is_some_and(|number| uses.get(&number) == Some(&1));
+        if !single {
+            let at = *places.entry(real_path(&file.path)).or_insert(once.len());
+            if let Some(first) = once.get_mut(at) {
+                first.named |= file.named;
+                continue;
+            }
+        }
+        once.push(file);
+    }
+    once
+}
+
+/// Gives the numbers of the device and the file, which all paths to a file share.
+#[cfg(unix)]
+fn number(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn number(_path: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Walks a directory. Tells how many links it came by.
+fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) -> usize {
+    let mut links = 0;
     let walker = walkdir::WalkDir::new(root).follow_links(true).sort_by_file_name();
     let entries = walker.into_iter().filter_entry(|entry| {
         entry.depth() == 0
@@ -61,6 +110,7 @@ fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) {
             || !entry.file_name().to_str().is_some_and(|name| PASSED_OVER.contains(&name))
     });
     for entry in entries {
+        links += usize::from(entry.as_ref().is_ok_and(walkdir::DirEntry::path_is_symlink));
         match entry {
             Ok(entry) if entry.file_type().is_file() && may_be_manifest(entry.path()) => {
                 found.push(Found { path: entry.into_path(), named: false });
@@ -69,7 +119,9 @@ fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) {
             Err(error) => {
                 let path = error.path().map_or_else(|| root.to_owned(), Path::to_owned);
                 let reason = match error.loop_ancestor() {
-                    Some(ancestor) => format!("the link leads back to {}", ancestor.display()),
+                    Some(ancestor) => {
+                        format!("the link leads back to {}", paths::for_programs(ancestor))
+                    }
                     None => error.io_error().map_or_else(|| error.to_string(), why),
                 };
                 // A dangling or looping link that is not named like a manifest concerns nobody.
@@ -83,6 +135,7 @@ fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) {
             }
         }
     }
+    links
 }
 
 fn may_be_manifest(path: &Path) -> bool {
@@ -96,8 +149,18 @@ pub(crate) fn format_of(path: &Path) -> Option<Format> {
 }
 
 /// Gives the path of a file without links and detours, or the path itself.
-pub(crate) fn real_path(path: &Path) -> PathBuf {
+fn real_path(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Gives the same of a file that cannot be read, by the directory it stands in.
+fn real_place(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if !parent.as_os_str().is_empty() => {
+            real_path(parent).join(name)
+        }
+        _ => path.to_owned(),
+    }
 }
 
 /// Lists the files beside a manifest that may be manifests too.

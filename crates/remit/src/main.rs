@@ -2,6 +2,7 @@
 
 mod cli;
 mod files;
+mod paths;
 mod render;
 
 use std::process::ExitCode;

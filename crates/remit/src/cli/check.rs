@@ -1,6 +1,7 @@
 //! `remit check`: everything that can be said about manifests without running anything.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,6 +14,8 @@ use remit_model::{Diagnostic, Position, Severity, Span};
 
 use super::{DialectArgument, Exit, Output};
 use crate::files::{self, Found, Patience, Unreadable};
+use crate::paths;
+use crate::render::human::Width;
 use crate::render::{self, CheckedFile};
 
 /// Check manifests: every problem of every file, in one pass
@@ -70,7 +73,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     match arguments.format {
         Format::Human => {
             restore_sources(&mut checked, arguments.notes);
-            output.human = render::human::check(&checked, passed_over, arguments.notes);
+            let width = Width::of(&io::stdout());
+            output.human = render::human::check(&checked, passed_over, arguments.notes, width);
         }
         Format::Json => render::json::check(&checked, &mut output.out),
         Format::Sarif => render::json::pretty(&render::sarif::check(&checked), &mut output.out),
@@ -91,7 +95,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
 }
 
 fn nothing_found(arguments: &Arguments, passed_over: usize, output: &mut Output) {
-    let paths: Vec<_> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
+    let paths: Vec<_> = arguments.paths.iter().map(|p| paths::for_people(p)).collect();
     output.error(&format!("there are no manifests in {}", paths.join(", ")));
     let seen = match passed_over {
         0 => "manifests are .json, .yaml and .yml files".to_owned(),
@@ -107,7 +111,6 @@ fn nothing_found(arguments: &Arguments, passed_over: usize, output: &mut Output)
 /// Is what came of one file.
 struct Outcome {
     file: CheckedFile,
-    path: PathBuf,
     named: bool,
     facts: Option<Facts>,
     failed: bool,
@@ -124,9 +127,9 @@ impl Outcome {
             help: None,
             span: Span::default(),
         };
-        let path = unreadable.path.display().to_string();
+        let path = unreadable.path.clone();
         let file = CheckedFile { path, dialect: None, diagnostics: vec![diagnostic], source: None };
-        Self { file, path: unreadable.path.clone(), named: true, facts: None, failed: true }
+        Self { file, named: true, facts: None, failed: true }
     }
 }
 
@@ -199,11 +202,11 @@ fn check_one(found: &Found, options: Options, keep_source: bool) -> Option<Outco
         return None;
     }
     let facts = Facts::of(&checked);
-    let mut file = CheckedFile::new(found.path.display().to_string(), checked);
+    let mut file = CheckedFile::new(found.path.clone(), checked);
     if !keep_source {
         file.source = None;
     }
-    Some(Outcome { file, path: found.path.clone(), named: found.named, facts, failed: false })
+    Some(Outcome { file, named: found.named, facts, failed: false })
 }
 
 /// A file found in a directory: is it a manifest, perhaps one that went wrong, or something else
@@ -221,26 +224,25 @@ fn concerns_us(checked: &compile::Checked, bytes: &[u8]) -> bool {
 /// Judges the manifests as a set: those given, and those beside them that they depend on.
 fn together(outcomes: &mut [Outcome], options: Options) {
     let context = context(outcomes, options);
-    let directories: Vec<String> = outcomes
+    let places: Vec<(String, String)> = outcomes
         .iter()
-        .map(|outcome| &outcome.path)
+        .map(|outcome| &outcome.file.path)
         .chain(context.iter().map(|(path, _)| path))
-        .map(|path| path.parent().map(|p| p.display().to_string()).unwrap_or_default())
+        .map(|path| {
+            let directory = path.parent().map(paths::for_programs).unwrap_or_default();
+            (paths::for_people(path), directory)
+        })
         .collect();
-    let labels: Vec<String> = context.iter().map(|(path, _)| path.display().to_string()).collect();
-    let repeated = repeated(outcomes);
     let mut numbers = Vec::new();
     let mut entries = Vec::new();
-    for (i, (outcome, directory)) in outcomes.iter().zip(&directories).enumerate() {
-        if let Some(facts) = &outcome.facts
-            && !repeated.contains(&i)
-        {
+    for (i, (outcome, (label, directory))) in outcomes.iter().zip(&places).enumerate() {
+        if let Some(facts) = &outcome.facts {
             numbers.push(i);
-            entries.push(Entry { label: &outcome.file.path, directory, facts });
+            entries.push(Entry { label, directory, facts });
         }
     }
-    let beside = directories.iter().skip(outcomes.len());
-    for (((_, facts), label), directory) in context.iter().zip(&labels).zip(beside) {
+    let beside = places.iter().skip(outcomes.len());
+    for ((_, facts), (label, directory)) in context.iter().zip(beside) {
         entries.push(Entry { label, directory, facts });
     }
     let found = set::check(&entries);
@@ -255,36 +257,14 @@ fn together(outcomes: &mut [Outcome], options: Options) {
     }
 }
 
-/// Finds the files that were given twice, by another path or through a link: they do not clash with
-/// themselves. Only files of one name are looked up, which are few.
-fn repeated(outcomes: &[Outcome]) -> HashSet<usize> {
-    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (i, outcome) in outcomes.iter().enumerate() {
-        if let Some(facts) = &outcome.facts {
-            by_name.entry(facts.name()).or_default().push(i);
-        }
-    }
-    let mut repeated = HashSet::new();
-    for same in by_name.into_values().filter(|same| same.len() > 1) {
-        let mut seen = HashSet::new();
-        for i in same {
-            let path = outcomes.get(i).map(|o| files::real_path(&o.path));
-            if !seen.insert(path) {
-                repeated.insert(i);
-            }
-        }
-    }
-    repeated
-}
-
 /// Loads the manifests beside a named file that depends on others, so that one file can be checked
 /// alone. They are only asked for their names.
 fn context(outcomes: &[Outcome], options: Options) -> Vec<(PathBuf, Facts)> {
     let needy = |o: &&Outcome| o.named && o.facts.as_ref().is_some_and(Facts::has_dependencies);
-    let mut seen: HashSet<PathBuf> = outcomes.iter().map(|o| o.path.clone()).collect();
+    let mut seen: HashSet<PathBuf> = outcomes.iter().map(|o| o.file.path.clone()).collect();
     let mut context = Vec::new();
-    for outcome in outcomes.iter().filter(needy).filter(|o| o.path != Path::new("-")) {
-        for path in files::siblings(&outcome.path) {
+    for outcome in outcomes.iter().filter(needy).filter(|o| o.file.path != Path::new("-")) {
+        for path in files::siblings(&outcome.file.path) {
             if !seen.insert(path.clone()) {
                 continue;
             }
@@ -306,7 +286,7 @@ fn restore_sources(files: &mut [CheckedFile], notes: bool) {
     for file in files {
         let shown = file.diagnostics.iter().any(|d| notes || d.severity != Severity::Note);
         if shown && file.source.is_none() && file.dialect.is_some() {
-            let path = Path::new(&file.path);
+            let path = &file.path;
             if let Ok(bytes) = files::read(path, Limits::MANIFEST.most_bytes(), Patience::GoOn) {
                 file.source =
                     Some(read::read(&bytes, files::format_of(path), &Limits::MANIFEST).source);

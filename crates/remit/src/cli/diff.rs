@@ -1,5 +1,6 @@
 //! `remit diff`: what changed between two versions, and whom it hurts.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use remit_manifest::compile::{self, Checked, Options};
@@ -8,8 +9,8 @@ use remit_manifest::read::Limits;
 use remit_model::{Dialect, Severity, canonical};
 
 use super::{DialectArgument, Exit, Output, load};
-use crate::files;
-use crate::render;
+use crate::render::human::Width;
+use crate::{files, paths, render};
 
 /// Compare two versions of a manifest: what breaks, what needs consent, what does not matter
 ///
@@ -66,9 +67,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     if old_dialect != new_dialect {
         output.error(&format!(
             "the versions cannot be compared: {} is in the dialect {}, {} in {}",
-            arguments.old.display(),
+            paths::for_people(&arguments.old),
             old_dialect.as_str(),
-            arguments.new.display(),
+            paths::for_people(&arguments.new),
             new_dialect.as_str()
         ));
         output.help("name the dialect with --dialect if one was taken for another");
@@ -79,8 +80,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     let (from_hash, to_hash) = (canonical::hash(before), canonical::hash(after));
     let compared = render::diff::Compared {
         dialect: new_dialect,
-        old: &arguments.old.display().to_string(),
-        new: &arguments.new.display().to_string(),
+        old: &paths::for_people(&arguments.old),
+        new: &paths::for_people(&arguments.new),
         from_hash: &from_hash,
         to_hash: &to_hash,
         changes: &changes,
@@ -106,12 +107,13 @@ fn version(
     let bytes = load::bytes(path, Limits::MANIFEST.most_bytes(), output).ok()?;
     let options = Options { dialect: wanted, format: files::format_of(path), strict: false };
     let checked = compile::check(&bytes, options);
-    let name = path.display().to_string();
+    let name = paths::for_people(path);
     let dialect =
         checked.dialect.filter(|_| checked.tree().is_some_and(|t| t.as_object().is_some()));
     let Some(dialect) = dialect else {
         for found in checked.diagnostics.iter().filter(|d| d.severity == Severity::Error) {
-            output.err.push_str(&render::human::diagnostic(&name, &checked.reading.source, found));
+            let (source, width) = (&checked.reading.source, Width::of(&io::stderr()));
+            output.err.push_str(&render::human::diagnostic(&name, source, found, width));
         }
         output.error(&format!("{name} cannot be compared"));
         return None;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Exit, Output};
-use crate::render;
+use crate::{paths, render};
 
 /// Check that Remit works on this machine, and show what it finds
 #[derive(clap::Args)]
@@ -142,7 +142,7 @@ fn program(name: &'static str) -> Finding {
         .find(|path: &PathBuf| path.is_file());
     let detail = found.map_or_else(
         || "not found; only tools with this runtime need it".to_owned(),
-        |path| remit_model::text::visible(&path.display().to_string()).into_owned(),
+        |path| paths::for_people(&path),
     );
     Finding { name, ok: true, detail }
 }

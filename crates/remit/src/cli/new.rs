@@ -7,7 +7,7 @@ use remit_manifest::read::{self, Format, Limits};
 use remit_model::{Dialect, name};
 
 use super::{DialectArgument, Exit, Output};
-use crate::{files, render};
+use crate::{files, paths, render};
 
 /// Write a manifest to start from, with comments that teach
 ///
@@ -70,11 +70,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
         return Exit::Fine;
     }
     if let Err(reason) = files::create(&path, &text) {
-        output.error(&format!("cannot write {}: {reason}", path.display()));
+        output.error(&format!("cannot write {}: {reason}", paths::for_people(&path)));
         return Exit::Failed;
     }
-    output.line(&format!("wrote {}", path.display()));
-    output.line(&format!("next: remit check {}", path.display()));
+    output.line(&format!("wrote {}", paths::for_people(&path)));
+    output.line(&format!("next: remit check {}", paths::for_people(&path)));
     Exit::Fine
 }
 

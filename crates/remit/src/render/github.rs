@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use remit_model::{Severity, text};
 
 use super::CheckedFile;
+use crate::paths;
 
 /// Gives one workflow command a diagnostic.
 pub(crate) fn check(files: &[CheckedFile]) -> String {
@@ -23,7 +24,7 @@ pub(crate) fn check(files: &[CheckedFile]) -> String {
             let _ = writeln!(
                 out,
                 "::{command} file={},line={},col={},title={}::{}",
-                property(&file.path),
+                property(&paths::for_programs(&file.path)),
                 found.position.line,
                 found.position.column,
                 property(found.rule),

@@ -1,18 +1,63 @@
 //! Diagnostics for a person: the source line, underlined.
 
+use std::io::IsTerminal;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use remit_model::{Diagnostic, Severity, Source, text};
 
 use super::CheckedFile;
+use crate::paths;
 
-/// Is how much of a long line is shown.
+/// Is how many characters of a long line are looked at, of which so many are shown as fit.
 const WIDEST: usize = 2_000;
 
-/// Is how much of a long value is underlined.
+/// Is how much of a long value is underlined at most.
 const LONGEST_UNDERLINE: usize = 60;
 
+/// Is how many columns there are for the lines of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width(usize);
+
+impl Width {
+    /// Is the width where nobody watches, so that what is kept is the same everywhere.
+    const USUAL: Self = Self(140);
+
+    /// Is the least in which a line with its number can still be recognised.
+    const LEAST: usize = 40;
+
+    /// Finds the width of what is written to.
+    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
+        if stream.is_terminal() { Self(terminal_width().max(Self::LEAST)) } else { Self::USUAL }
+    }
+
+    /// Gives how much of a long value is underlined, so that something around it is still seen.
+    fn underline(self) -> usize {
+        LONGEST_UNDERLINE.min(self.0 / 2)
+    }
+}
+
+/// Finds the width of the terminal. The crate that wraps the help texts knows it and keeps it to
+/// itself, so it is given texts to wrap: one whose lines can end at every odd column, one for the even.
+fn terminal_width() -> usize {
+    const LONGEST: usize = 2_000;
+    let measured = ["= ", "== "].map(|first| {
+        let mut ruler = clap::Command::new("ruler")
+            .about(format!("{first}{}", "= ".repeat(LONGEST / 2)))
+            .help_template("{about}")
+            .max_term_width(LONGEST);
+        let wrapped = ruler.render_help().to_string();
+        wrapped.lines().map(str::len).max().unwrap_or_default()
+    });
+    measured.into_iter().max().unwrap_or_default()
+}
+
 /// Gives one diagnostic with the line it is about.
-pub(crate) fn diagnostic(path: &str, source: &Source, diagnostic: &Diagnostic) -> String {
+pub(crate) fn diagnostic(
+    path: &str,
+    source: &Source,
+    diagnostic: &Diagnostic,
+    width: Width,
+) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -25,7 +70,7 @@ pub(crate) fn diagnostic(path: &str, source: &Source, diagnostic: &Diagnostic) -
     // The snippet works out the place by itself, except where its line is cut or there is none.
     let origin =
         Origin::path(path.clone()).line(line).char_column(diagnostic.position.column as usize);
-    let group = match excerpt(source, diagnostic) {
+    let group = match excerpt(source, diagnostic, width.underline()) {
         Some(Excerpt { line: text, span, whole }) => {
             let snippet = Snippet::source(text)
                 .line_start(line)
@@ -43,7 +88,7 @@ pub(crate) fn diagnostic(path: &str, source: &Source, diagnostic: &Diagnostic) -
         report
             .push(Group::with_title(Level::HELP.secondary_title(text::visible(help).into_owned())));
     }
-    let mut shown = Renderer::styled().render(&report);
+    let mut shown = Renderer::styled().term_width(width.0).render(&report);
     shown.push_str("\n\n");
     shown
 }
@@ -57,24 +102,21 @@ struct Excerpt {
     whole: bool,
 }
 
-fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<Excerpt> {
+fn excerpt(source: &Source, diagnostic: &Diagnostic, longest: usize) -> Option<Excerpt> {
     let whole = source.text();
     if whole.is_empty() {
         return None;
     }
     let range = source.byte_range(diagnostic.span);
-    let start = whole.get(..range.start)?.rfind('\n').map_or(0, |i| i + 1);
-    let end = whole.get(range.start..)?.find('\n').map_or(whole.len(), |i| range.start + i);
-    let line = whole.get(start..end)?;
-    // A long line is cut around the place; every character becomes one that is safe to show.
-    let place = line.get(..range.start - start)?.chars().count();
-    let skipped = if place < WIDEST { 0 } else { place - WIDEST / 2 };
+    let (start, whole_line) = start_of_excerpt(whole.get(..range.start)?);
     let (mut shown, mut underline) = (String::new(), None);
     let mut last = 0;
-    for (i, (byte, c)) in line.char_indices().enumerate().skip(skipped).take(WIDEST) {
-        if i == place {
+    let line = whole.get(start..)?.char_indices().take(WIDEST).take_while(|(_, c)| *c != '\n');
+    for (byte, c) in line {
+        if start + byte == range.start {
             underline = Some(shown.len());
         }
+        // Every character becomes one that is safe to show.
         shown.push(if c == '\t' {
             ' '
         } else if text::is_hidden(c) {
@@ -87,11 +129,29 @@ fn excerpt(source: &Source, diagnostic: &Diagnostic) -> Option<Excerpt> {
         }
     }
     let from = underline.unwrap_or(shown.len());
-    let to = shown.char_indices().map(|(i, _)| i).filter(|i| *i > from).nth(LONGEST_UNDERLINE);
+    let to = shown.char_indices().map(|(i, _)| i).filter(|i| *i > from).nth(longest);
     let last = to.map_or(last, |to| last.min(to));
     let last =
         closed(shown.get(from..last).unwrap_or_default()).map_or(last, |length| from + length);
-    Some(Excerpt { line: shown, span: from..last.max(from), whole: skipped == 0 })
+    Some(Excerpt { line: shown, span: from..last.max(from), whole: whole_line })
+}
+
+/// Finds where to start showing the line that a text ends in: at its start, unless that is far away.
+/// Looks no further back than that, because a file can be one line with many mistakes.
+fn start_of_excerpt(before: &str) -> (usize, bool) {
+    let mut middle = before.len();
+    for (i, (at, c)) in before.char_indices().rev().take(WIDEST).enumerate() {
+        if c == '\n' {
+            return (at + 1, true);
+        }
+        if at == 0 && i + 1 < WIDEST {
+            return (0, true);
+        }
+        if i < WIDEST / 2 {
+            middle = at;
+        }
+    }
+    (middle, before.is_empty())
 }
 
 /// The YAML parser sees the end of what is quoted or bracketed only after a comment that follows;
@@ -109,23 +169,23 @@ fn closed(shown: &str) -> Option<usize> {
 }
 
 /// Gives the report of a whole check, and a line that sums it up.
-pub(crate) fn check(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
+pub(crate) fn check(
+    files: &[CheckedFile],
+    passed_over: usize,
+    notes: bool,
+    width: Width,
+) -> String {
     let mut shown = String::new();
+    let none = Source::new(String::new(), remit_model::Unit::Bytes);
     for file in files {
+        let path = paths::for_people(&file.path);
+        let source = file.source.as_ref().unwrap_or(&none);
         for found in file.diagnostics.iter().filter(|d| notes || d.severity != Severity::Note) {
-            match &file.source {
-                Some(source) => shown.push_str(&diagnostic(&file.path, source, found)),
-                None => shown.push_str(&without_source(&file.path, found)),
-            }
+            shown.push_str(&diagnostic(&path, source, found, width));
         }
     }
     shown.push_str(&summary(files, passed_over, notes));
     shown
-}
-
-fn without_source(path: &str, found: &Diagnostic) -> String {
-    let empty = Source::new(String::new(), remit_model::Unit::Bytes);
-    diagnostic(path, &empty, found)
 }
 
 fn summary(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
@@ -139,7 +199,8 @@ fn summary(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
         let bad = files.iter().filter(|f| f.count(Severity::Error) > 0).count();
         format!("{BAD}{}{PLAIN} in {bad} of {manifests}", plural(errors, "error"))
     } else if files.len() == 1 {
-        format!("{GOOD}ok{PLAIN}: {}", text::visible(files.first().map_or("", |f| &f.path)))
+        let only = files.first().map(|file| paths::for_people(&file.path)).unwrap_or_default();
+        format!("{GOOD}ok{PLAIN}: {only}")
     } else {
         format!("{GOOD}ok{PLAIN}: {manifests}")
     };
@@ -163,4 +224,24 @@ fn summary(files: &[CheckedFile], passed_over: usize, notes: bool) -> String {
 /// Gives a count with its word.
 pub(crate) fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_shown_from_its_start_unless_that_is_far_away() {
+        for (before, start) in [
+            (String::new(), (0, true)),
+            ("a\n".to_owned(), (2, true)),
+            (format!("a\n{}", "é".repeat(WIDEST - 1)), (2, true)),
+            (format!("a\n{}", "é".repeat(WIDEST)), (2 + WIDEST, false)),
+            ("é".repeat(WIDEST - 1), (0, true)),
+            ("é".repeat(WIDEST), (WIDEST, false)),
+            ("é".repeat(WIDEST * 9), (WIDEST * 17, false)),
+        ] {
+            assert_eq!(start_of_excerpt(&before), start, "{}", before.len());
+        }
+    }
 }

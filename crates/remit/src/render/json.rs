@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 use super::CheckedFile;
+use crate::paths;
 
 /// Writes visible characters as they are and all others as escapes.
 struct Visible<F>(F);
@@ -92,7 +93,7 @@ struct CheckReport<'a> {
 
 #[derive(Serialize)]
 struct FileReport<'a> {
-    path: &'a str,
+    path: String,
     dialect: Option<Dialect>,
     ok: bool,
     diagnostics: &'a [remit_model::Diagnostic],
@@ -104,7 +105,7 @@ pub(crate) fn check(files: &[CheckedFile], out: &mut Vec<u8>) {
         files: files
             .iter()
             .map(|file| FileReport {
-                path: &file.path,
+                path: paths::for_programs(&file.path),
                 dialect: file.dialect,
                 ok: file.count(Severity::Error) == 0,
                 diagnostics: &file.diagnostics,

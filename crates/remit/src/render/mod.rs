@@ -6,14 +6,16 @@ pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod sarif;
 
+use std::path::PathBuf;
+
 use remit_manifest::compile::Checked;
 use remit_model::{Diagnostic, Dialect, Severity, Source};
 
 /// Is one file that was checked, ready to be shown.
 #[derive(Debug)]
 pub(crate) struct CheckedFile {
-    /// The path as the user knows it.
-    pub(crate) path: String,
+    /// The path as the user knows it; `-` is standard input.
+    pub(crate) path: PathBuf,
     /// The dialect, if one was found.
     pub(crate) dialect: Option<Dialect>,
     /// All there is to say about it.
@@ -24,7 +26,7 @@ pub(crate) struct CheckedFile {
 
 impl CheckedFile {
     /// Takes over what a check found.
-    pub(crate) fn new(path: String, checked: Checked) -> Self {
+    pub(crate) fn new(path: PathBuf, checked: Checked) -> Self {
         let Checked { reading, dialect, diagnostics } = checked;
         let source = (!diagnostics.is_empty()).then_some(reading.source);
         Self { path, dialect, diagnostics, source }

@@ -5,6 +5,7 @@ use remit_model::Severity;
 use serde_json::{Value, json};
 
 use super::CheckedFile;
+use crate::paths;
 
 /// Gives the log of one run.
 pub(crate) fn check(files: &[CheckedFile]) -> Value {
@@ -54,23 +55,10 @@ fn result(file: &CheckedFile, found: &remit_model::Diagnostic) -> Value {
         "message": {"text": text},
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": {"uri": uri(&file.path)},
+                "artifactLocation": {"uri": paths::uri(&file.path)},
                 "region": {"startLine": found.position.line, "startColumn": found.position.column},
             },
             "logicalLocations": [{"fullyQualifiedName": found.pointer}],
         }],
     })
-}
-
-/// A path as a URI reference: relative stays relative, and what a URI cannot hold is encoded.
-fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    uri
 }

@@ -80,7 +80,16 @@ fn no_permission_is_said_in_those_words() {
         command = Command::new(&binary);
         command.current_dir(dir.path()).stdin(Stdio::null()).uid(65_534).gid(65_534);
     }
-    let output = command.args(["check", "--format", "json", "."]).output().unwrap();
+    command.args(["check", "--format", "json", "."]);
+    // A copy cannot be started while a process that another test just forked has it open for writing.
+    let output = loop {
+        match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            output => break output.unwrap(),
+        }
+    };
     fs::set_permissions(dir.path().join("shut"), fs::Permissions::from_mode(0o755)).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{report:#}");

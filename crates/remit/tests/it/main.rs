@@ -14,5 +14,6 @@ mod check;
 mod diff;
 mod documents;
 mod others;
+mod paths;
 mod readme;
 mod support;
