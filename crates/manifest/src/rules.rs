@@ -34,6 +34,7 @@ rules! {
     BYTE_ORDER_MARK "byte-order-mark" Note "A document starts without a byte order mark."
     CONTROL_CHARACTER "control-character" Error "YAML has no raw control characters."
     DOCUMENT_TOO_LARGE "document-too-large" Error "A document stays within its size cap."
+    LINE_TOO_LONG "line-too-long" Error "A line of YAML that is not simple stays within 64 KiB."
     TOO_MANY_VALUES "too-many-values" Error "A document holds a bounded number of values."
     NESTING_TOO_DEEP "nesting-too-deep" Error "Values are nested at most 64 levels deep."
     JSON_SYNTAX "json-syntax" Error "JSON follows RFC 8259."

@@ -26,15 +26,15 @@ pub struct Source {
 /// known one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
-    byte: usize,
-    chars: usize,
-    line: usize,
+    byte: u32,
+    chars: u32,
+    line: u32,
     /// How many characters of its line are before it.
-    column: usize,
+    column: u32,
 }
 
 /// How many characters of one line are between two marks.
-const MARK_EVERY: usize = 512;
+const MARK_EVERY: u32 = 512;
 
 impl Source {
     /// Wraps a text whose spans count in `unit`.
@@ -59,8 +59,8 @@ impl Source {
     #[must_use]
     pub fn position(&self, span: Span) -> Position {
         let (byte, mark) = self.byte_and_mark(span.start);
-        let since = self.text.get(mark.byte..byte).map_or(0, |before| before.chars().count());
-        Position { line: clamp(mark.line + 1), column: clamp(mark.column + since + 1) }
+        let since = self.text.get(mark.byte as usize..byte).map_or(0, |text| text.chars().count());
+        Position { line: mark.line + 1, column: mark.column + clamp(since) + 1 }
     }
 
     /// Finds the same as [`position`](Self::position) by reading up to the place, which is cheaper
@@ -90,7 +90,6 @@ impl Source {
     }
 
     fn byte_and_mark(&self, offset: u32) -> (usize, Mark) {
-        let offset = offset as usize;
         let marks = self.marks();
         let before = marks
             .partition_point(|mark| match self.unit {
@@ -101,16 +100,17 @@ impl Source {
         let mark = marks.get(before).copied().unwrap_or_default();
         let byte = match self.unit {
             Unit::Bytes => {
-                let mut byte = offset.min(self.text.len());
+                let mut byte = (offset as usize).min(self.text.len());
                 while !self.text.is_char_boundary(byte) {
                     byte -= 1;
                 }
                 byte
             }
             Unit::Chars => {
-                let rest = self.text.get(mark.byte..).unwrap_or_default();
-                let ahead = rest.char_indices().nth(offset - mark.chars.min(offset));
-                ahead.map_or(self.text.len(), |(byte, _)| mark.byte + byte)
+                let start = mark.byte as usize;
+                let rest = self.text.get(start..).unwrap_or_default();
+                let ahead = rest.char_indices().nth(offset.saturating_sub(mark.chars) as usize);
+                ahead.map_or(self.text.len(), |(byte, _)| start + byte)
             }
         };
         (byte, mark)
@@ -121,6 +121,7 @@ impl Source {
             let mut last = Mark::default();
             let mut marks = vec![last];
             for (chars, (byte, c)) in self.text.char_indices().enumerate() {
+                let (chars, byte) = (clamp(chars), clamp(byte));
                 let next = if c == '\n' {
                     Mark { byte: byte + 1, chars: chars + 1, line: last.line + 1, column: 0 }
                 } else if chars - last.chars >= MARK_EVERY {

@@ -18,7 +18,14 @@ use crate::rules::{self, Rule};
 /// Is how many values aliases may add to a document in all, and how many anchors may hold.
 const ALIASED_VALUES: usize = 1_000;
 
+/// Is how long a line may be for the full parser, which holds everything on a line that might still
+/// turn out to be a key: up to 400 bytes of memory for each byte.
+const LONGEST_LINE: usize = 1 << 16;
+
 pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
+    if let Some(parsed) = parse_as_json(source, most_values) {
+        return parsed;
+    }
     match simple::parse(source, most_values) {
         Some(root) => Parsed {
             root: Some(root),
@@ -28,6 +35,17 @@ pub(super) fn parse(source: &str, most_values: usize) -> Parsed {
         },
         None => parse_fully(source, most_values),
     }
+}
+
+/// Reads YAML that is JSON, as all JSON is YAML. What is not, or has something to report, is left to
+/// the other readers.
+fn parse_as_json(source: &str, most_values: usize) -> Option<Parsed> {
+    let start = source.trim_start_matches([' ', '\t', '\r', '\n']);
+    if !start.starts_with(['{', '[', '"']) || source.bytes().any(is_control) {
+        return None;
+    }
+    let parsed = super::json::parse(source, most_values);
+    (parsed.problems.is_empty() && parsed.bare_templates.is_empty()).then_some(parsed)
 }
 
 pub(super) fn parse_fully(source: &str, most_values: usize) -> Parsed {
@@ -41,7 +59,10 @@ pub(super) fn parse_fully(source: &str, most_values: usize) -> Parsed {
         root: None,
         problems: Vec::new(),
     };
-    let whole = builder.refuse_control_characters().and_then(|()| builder.run());
+    let whole = builder
+        .refuse_control_characters()
+        .and_then(|()| builder.refuse_long_lines())
+        .and_then(|()| builder.run());
     let root = builder.root.filter(|_| whole.is_ok());
     let mut problems = builder.problems;
     if root.is_none() && problems.is_empty() {
@@ -110,6 +131,25 @@ impl Builder<'_> {
         let help = "if this is a text file, write the character as an escape in double quotes";
         self.note(&rules::CONTROL_CHARACTER, Span::new(at, at + 1), message, Some(help));
         Err(Stop)
+    }
+
+    fn refuse_long_lines(&mut self) -> Read<()> {
+        let mut before = 0;
+        for line in self.source.split(['\n', '\r']) {
+            if line.len() > LONGEST_LINE {
+                let message = format!("the line is longer than {LONGEST_LINE} bytes");
+                let help = "break it into several lines";
+                self.note(
+                    &rules::LINE_TOO_LONG,
+                    Span::new(before, before + 1),
+                    message,
+                    Some(help),
+                );
+                return Err(Stop);
+            }
+            before += line.chars().count() + 1;
+        }
+        Ok(())
     }
 
     fn run(&mut self) -> Read<()> {

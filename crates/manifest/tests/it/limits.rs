@@ -152,8 +152,31 @@ fn documents_end_at_their_size() {
     let many = |values: usize| format!("[{}]", vec!["1"; values - 1].join(","));
     assert!(json(&many(200_000)).accepted().is_some());
     assert_eq!(rules(&json(&many(200_001))), ["too-many-values"]);
+}
+
+#[test]
+fn values_in_yaml_end_at_their_number() {
+    // Fewer bytes a value than any other way of writing them.
+    let many = |values: usize| {
+        format!("[{}]", vec!["~"; values - 1].join(","))
+            .replace(",~,~,~,~,~,~,~,~", ",~,~,~,~,~,~,~,\n~")
+    };
     assert!(yaml(&many(200_000)).accepted().is_some());
     assert_eq!(rules(&yaml(&many(200_001))), ["too-many-values"]);
+}
+
+#[test]
+fn lines_of_yaml_that_are_not_simple_end_at_64_kib() {
+    let line = |bytes: usize| format!("a: [{}, b: c]\n", "x".repeat(bytes - 11));
+    let at = line(1 << 16);
+    assert_eq!(at.len() - 1, 1 << 16);
+    assert!(yaml(&at).accepted().is_some());
+    let past = yaml(&format!("# 文\n{}", line((1 << 16) + 1)));
+    assert_eq!(rules(&past), ["line-too-long"]);
+    assert_eq!(past.diagnostics[0].position.line, 2);
+    // What is simple, or JSON, may have any line.
+    assert!(yaml(&format!("a: {}\n", "x".repeat(1 << 17))).accepted().is_some());
+    assert!(yaml(&format!("[{}1]", "1,".repeat(1 << 16))).accepted().is_some());
 }
 
 #[test]
@@ -207,7 +230,9 @@ fn the_canonical_form_counts_even_where_the_source_is_shorter() {
         "schema_version: \"1.0\"\ntools:\n- name: t\n  input_schema:\n   default:\n     {keys}\npermission_scopes: []\n"
     );
     assert!(yaml.len() > 131_072 || has(&check(&yaml), "manifest-too-large"));
-    let flow: String = (0..11_000).map(|i| format!("a{i}: ,")).collect();
+    let flow: String = (0..11_000)
+        .map(|i| format!("a{i}: ,{}", if i % 1_000 == 0 { "\n  " } else { "" }))
+        .collect();
     let yaml = format!(
         "schema_version: \"1.0\"\nagent_version: 1.0.0\ntools: [{{name: t, input_schema: {{default: {{{flow}}}}}}}]\npermission_scopes: []\n"
     );
