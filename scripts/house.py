@@ -41,6 +41,7 @@ ARROWS: dict[str, set[str]] = {
 }
 # What tests may use on top of that.
 TEST_ARROWS: dict[str, set[str]] = {
+    "remit-engine": {"remit-testkit"},
     "remit-exec": {"remit-testkit"},
     "remit-store": {"remit-testkit"},
     "remit": {"remit-testkit"},

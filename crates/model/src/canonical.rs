@@ -26,10 +26,15 @@ pub fn hash(tree: &Node) -> String {
 /// Gives lower-case hex SHA-256 of bytes that already are canonical.
 #[must_use]
 pub fn hash_bytes(canonical: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |n: u8| DIGITS.get(usize::from(n)).copied().map_or('0', char::from);
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(canonical) {
+    hex(&Sha256::digest(canonical))
+}
+
+/// Writes bytes as lower-case hex.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |n: u8| char::from(if n < 10 { b'0' + n } else { b'a' + n - 10 });
+    let mut hex = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
         hex.push(digit(byte >> 4));
         hex.push(digit(byte & 15));
     }

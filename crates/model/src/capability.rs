@@ -39,7 +39,9 @@ impl Dialect {
 }
 
 /// Says how much care a scope takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensitivity {
     /// Runs silently; the user saw it when adding the agent.

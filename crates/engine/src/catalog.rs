@@ -1,0 +1,190 @@
+//! What can be called: an immutable snapshot, swapped whole.
+//!
+//! A snapshot is built from sources: checked manifests with their settings. Validators are compiled
+//! here, once, so that a call costs the same among ten capabilities and among ten thousand.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use remit_manifest::schema::validator::Validator;
+use remit_model::{Caller, Capability, Manifest, Sensitivity};
+use serde_json::{Map, Value};
+
+use crate::policy::Policy;
+use crate::redact::Redactor;
+
+/// Is what declares capabilities: one manifest, where it came from and how it is set up.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name: the tool's, the skill's id, the agent's.
+    pub name: String,
+    /// Where it was read, for people.
+    pub origin: String,
+    /// The directory its files stay inside; none for what is built in.
+    pub root: Option<PathBuf>,
+    /// What it declares.
+    pub manifest: Manifest,
+    /// The hash of that.
+    pub hash: String,
+    /// How it is set up, or why it cannot be.
+    pub settings: Result<Settings, String>,
+    /// What else stands in the way: an unmet dependency, a newer version that is broken.
+    pub problem: Option<Problem>,
+}
+
+/// Says what is wrong with a source, and whether it can be used all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// In words.
+    pub message: String,
+    /// Whether the last good version goes on working.
+    pub usable: bool,
+}
+
+/// Is a tool's checked configuration.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// The values, defaults included.
+    pub values: Map<String, Value>,
+    /// Finds its secrets in what the tool says.
+    pub redactor: Redactor,
+    /// Tells one set of values from another without holding them.
+    pub fingerprint: String,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Settings({} values)", self.values.len())
+    }
+}
+
+/// Says whether a capability can be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It can.
+    Ready,
+    /// It can, but something is to be said.
+    Stale(String),
+    /// Its author or its operator switched it off.
+    Disabled,
+    /// It cannot, and why.
+    Broken(String),
+}
+
+/// Is one capability in the catalog.
+#[derive(Debug)]
+pub struct Entry {
+    /// What it declares.
+    pub capability: Capability,
+    /// What declares it.
+    pub source: Arc<Source>,
+    /// The permission that counts.
+    pub scope: String,
+    /// The care that counts.
+    pub sensitivity: Sensitivity,
+    /// Whether it can be called.
+    pub state: State,
+    validator: Option<Validator>,
+}
+
+impl Entry {
+    /// Gives the compiled input schema; none if it did not compile, and then it cannot be called.
+    #[must_use]
+    pub fn validator(&self) -> Option<&Validator> {
+        self.validator.as_ref()
+    }
+}
+
+/// Is the snapshot.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    entries: HashMap<String, Arc<Entry>>,
+    /// In order of name, for lists.
+    names: Vec<String>,
+    /// The policy it was made under.
+    policy: Arc<Policy>,
+    clashes: Vec<String>,
+}
+
+/// Folds a name to what makes it unique: case, `-`, `_` and `.` do not count.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '-' | '_' | '.')).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+impl Catalog {
+    /// Builds a snapshot. Names that clash are left out, all of them, and said.
+    #[must_use]
+    pub fn build(sources: Vec<Source>, policy: Arc<Policy>) -> Self {
+        let mut by_fold: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+        for source in sources {
+            let source = Arc::new(source);
+            for capability in &source.manifest.capabilities {
+                let entry = entry(capability.clone(), Arc::clone(&source), &policy);
+                by_fold.entry(folded(&capability.name)).or_default().push(entry);
+            }
+        }
+        let mut catalog = Self { policy, ..Self::default() };
+        for entries in by_fold.into_values() {
+            if let [one, other, ..] = entries.as_slice() {
+                catalog.clashes.push(format!(
+                    "`{}` from {} and `{}` from {} are one name",
+                    one.capability.name,
+                    one.source.origin,
+                    other.capability.name,
+                    other.source.origin
+                ));
+                continue;
+            }
+            for entry in entries {
+                let name = entry.capability.name.clone();
+                catalog.names.push(name.clone());
+                catalog.entries.insert(name, Arc::new(entry));
+            }
+        }
+        catalog.names.sort();
+        catalog
+    }
+
+    /// Gives the policy the snapshot was made under.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Says which names clash.
+    #[must_use]
+    pub fn clashes(&self) -> &[String] {
+        &self.clashes
+    }
+
+    /// Finds a capability by its name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.entries.get(name)
+    }
+
+    /// Lists what there is, in order of name.
+    pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.names.iter().filter_map(|name| self.entries.get(name))
+    }
+
+    /// Lists what a caller may see, in order of name.
+    pub fn visible<'c>(&'c self, caller: &'c Caller) -> impl Iterator<Item = &'c Arc<Entry>> {
+        self.entries().filter(|entry| self.policy.shows(caller, &entry.capability.name))
+    }
+}
+
+fn entry(capability: Capability, source: Arc<Source>, policy: &Policy) -> Entry {
+    let (scope, sensitivity) = policy.effective(&capability);
+    let compiled = Validator::compile(&capability.input_schema);
+    let state = match (&compiled, &source.settings, &source.problem) {
+        _ if !source.manifest.enabled => State::Disabled,
+        (_, _, Some(Problem { message, usable: false })) => State::Broken(message.clone()),
+        (_, Err(message), _) => State::Broken(message.clone()),
+        (Err(message), ..) => State::Broken(format!("its input schema cannot be used: {message}")),
+        (_, _, Some(Problem { message, usable: true })) => State::Stale(message.clone()),
+        (Ok(_), Ok(_), None) => State::Ready,
+    };
+    Entry { capability, source, scope, sensitivity, state, validator: compiled.ok() }
+}

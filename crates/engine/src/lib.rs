@@ -1,0 +1,20 @@
+//! The runtime: every call, from every surface, walks `resolve → validate → authorise → execute →
+//! project → record` here, and nowhere else.
+//!
+//! The engine owns the order of things. What it cannot know (how a call runs, where the record is
+//! kept, who answers for a person, what time it is) it asks through [`ports`]. It reads no file, no
+//! environment variable and no clock.
+
+pub mod catalog;
+mod inflight;
+pub mod log;
+mod pipeline;
+pub mod policy;
+pub mod ports;
+pub mod record;
+pub mod redact;
+pub mod stage;
+mod walk;
+
+pub use inflight::{Ended, Started};
+pub use pipeline::{Engine, Explanation, Parts, fresh_call_id, fresh_thread_id};

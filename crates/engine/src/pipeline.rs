@@ -1,0 +1,209 @@
+//! The one way through: `resolve → validate → authorise → execute → project → record`.
+//!
+//! [`Engine::start`] is the outer part: it gives each call a place, sees to it that one key runs
+//! once, and goes on when whoever asked has left. The inner part is in `walk.rs`: it takes the stages
+//! in order and stops at the first that refuses.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use remit_model::{Call, CallId, CallKey, Grant, Instant, Outcome, ThreadId};
+
+use crate::catalog::{Catalog, Entry};
+use crate::inflight::{Ended, Inflight, Started};
+use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
+use crate::stage::authorise::{self, Decision, Facts, Verdict};
+use crate::stage::{self, Refused, Valid};
+use crate::walk::Walk;
+
+/// Is what an engine is made of.
+pub struct Parts {
+    /// Runs calls.
+    pub executor: Arc<dyn Executor>,
+    /// Keeps the record.
+    pub store: Arc<dyn Store>,
+    /// Asks people.
+    pub approver: Arc<dyn Approver>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Watches the points where a crash matters.
+    pub probe: Option<Arc<dyn Probe>>,
+    /// Whether work is confined; false is the operator's choice and is said with every call.
+    pub confined: bool,
+}
+
+/// Runs calls.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) parts: Parts,
+    pub(crate) catalog: ArcSwap<Catalog>,
+    inflight: Inflight,
+}
+
+/// Says what would happen to a call.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The rule that decides.
+    pub rule: String,
+    /// Why, for a person.
+    pub because: String,
+    /// What would be done: `allow`, `ask` or `refuse`.
+    pub verdict: &'static str,
+    /// The refusal, if it is one.
+    pub outcome: Option<Outcome>,
+    /// What is called, if it was found.
+    pub entry: Option<Arc<Entry>>,
+}
+
+impl Engine {
+    /// Makes an engine that can call nothing yet.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let shared = Shared { parts, catalog: ArcSwap::default(), inflight: Inflight::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Swaps in a new snapshot. Calls under way go on with the one they started with.
+    pub fn swap(&self, catalog: Catalog) {
+        self.shared.catalog.store(Arc::new(catalog));
+    }
+
+    /// Gives the present snapshot.
+    #[must_use]
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.shared.catalog.load_full()
+    }
+
+    /// Gives the record.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.shared.parts.store
+    }
+
+    /// Walks a call to its end. Dropping the future does not stop the call.
+    pub async fn run(&self, call: Call) -> Ended {
+        self.start(call).ended().await
+    }
+
+    /// Starts a call and gives what can be seen of it. The same key again sees the same call.
+    pub fn start(&self, call: Call) -> Started {
+        let key = call.key();
+        let (started, ticket) = self.shared.inflight.enter(&key);
+        if let Some(ticket) = ticket {
+            let shared = Arc::clone(&self.shared);
+            // A task of its own: whoever asked may leave, the call goes on and is recorded.
+            tokio::spawn(async move {
+                let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone() };
+                let ended = walk.walk(call, &ticket).await;
+                ticket.ended.send_replace(Some(ended));
+            });
+        }
+        started
+    }
+
+    /// Finds a call that is under way.
+    #[must_use]
+    pub fn under_way(&self, key: &CallKey) -> Option<Started> {
+        self.shared.inflight.find(key)
+    }
+
+    /// Calls a call off; tells whether it was under way.
+    pub fn cancel(&self, key: &CallKey) -> bool {
+        self.shared.inflight.cancel(key)
+    }
+
+    /// Calls everything off and waits until it has stopped and is recorded.
+    pub async fn shut_down(&self) {
+        for started in self.shared.inflight.cancel_all() {
+            started.ended().await;
+        }
+        self.shared.parts.executor.shut_down().await;
+    }
+
+    /// Says what would happen to a call, by the code that decides it. Nothing runs and nothing is
+    /// recorded. Without an input only the name and the permission are judged.
+    pub async fn explain(&self, call: Call, judge_input: bool) -> Result<Explanation, StoreError> {
+        let catalog = self.catalog();
+        let resolved = match stage::resolve(call, &catalog) {
+            Ok(resolved) => resolved,
+            Err(refused) => return Ok(explained_refusal(*refused)),
+        };
+        let valid = if judge_input {
+            match stage::validate(resolved) {
+                Ok(valid) => valid,
+                Err(refused) => return Ok(explained_refusal(*refused)),
+            }
+        } else {
+            Valid { call: resolved.call, entry: resolved.entry }
+        };
+        let grants = self.shared.grants(&valid.call).await?;
+        let now = self.shared.parts.clock.now();
+        let decision = decide(&valid, &grants, &catalog, &now);
+        let (verdict, outcome) = match decision.verdict {
+            Verdict::Allow { .. } => ("allow", None),
+            Verdict::Ask => ("ask", None),
+            Verdict::Refuse(outcome) => ("refuse", Some(outcome)),
+        };
+        Ok(Explanation {
+            rule: decision.rule.to_owned(),
+            because: decision.because,
+            verdict,
+            outcome,
+            entry: Some(valid.entry),
+        })
+    }
+}
+
+fn explained_refusal(refused: Refused) -> Explanation {
+    let (_, because) = stage::project::error(&refused.outcome);
+    Explanation {
+        rule: refused.rule.to_owned(),
+        because,
+        verdict: "refuse",
+        outcome: Some(refused.outcome),
+        entry: refused.entry,
+    }
+}
+
+pub(crate) fn decide(
+    valid: &Valid,
+    grants: &[Grant],
+    catalog: &Catalog,
+    now: &Instant,
+) -> Decision {
+    let policy = catalog.policy();
+    authorise::authorise(Facts { call: &valid.call, entry: &valid.entry, grants, policy, now })
+}
+
+impl Shared {
+    pub(crate) async fn grants(&self, call: &Call) -> Result<Vec<Grant>, StoreError> {
+        let agent = call.caller.agent.as_deref().unwrap_or_default();
+        self.parts.store.grants(&call.caller.user, agent).await
+    }
+
+    pub(crate) fn reach(&self, point: Point) {
+        if let Some(probe) = &self.parts.probe {
+            probe.reached(point);
+        }
+    }
+}
+
+/// Gives an id for a call that came without one.
+#[must_use]
+pub fn fresh_call_id() -> CallId {
+    CallId::parse(&fresh_id()).expect("a UUID is letters, digits and dashes")
+}
+
+/// Gives a thread for a call that came without one.
+#[must_use]
+pub fn fresh_thread_id() -> ThreadId {
+    ThreadId::parse(&fresh_id()).expect("a UUID is letters, digits and dashes")
+}
+
+fn fresh_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}

@@ -1,0 +1,194 @@
+//! What the operator decided: who sees what, how much care undeclared capabilities take, and within
+//! which limits work is done.
+
+use std::collections::BTreeMap;
+
+use remit_model::{Binding, Caller, Capability, Permission, Sensitivity};
+use serde::{Deserialize, Serialize};
+
+/// Matches names: `*` stands for any characters, everything else for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// Takes a pattern as the operator wrote it.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Gives it as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Tells whether a name fits.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        let mut parts = self.0.split('*');
+        let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+            return false;
+        };
+        let mut parts = parts.peekable();
+        if parts.peek().is_none() {
+            return rest.is_empty();
+        }
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return rest.ends_with(part);
+            }
+            match rest.find(part) {
+                Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+/// Says something about the capabilities a pattern matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapabilityRule {
+    /// Which ones.
+    pub pattern: Pattern,
+    /// The permission they need, if they declare none.
+    pub scope: Option<String>,
+    /// How much care they take: at least this much if they declare a scope.
+    pub sensitivity: Option<Sensitivity>,
+}
+
+/// Says what a kind of caller may see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhiteList {
+    /// The users it speaks of.
+    pub user: Pattern,
+    /// The agents it speaks of; a person without an agent is the empty name.
+    pub agent: Pattern,
+    /// What they may call.
+    pub allow: Vec<Pattern>,
+}
+
+/// Is the operator's policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// What is said about capabilities; the first that matches counts.
+    pub capabilities: Vec<CapabilityRule>,
+    /// Who may see what. A caller of whom none speaks sees everything.
+    pub white_lists: Vec<WhiteList>,
+    /// What nobody may call.
+    pub deny: Vec<Pattern>,
+    /// How long a person has to answer for medium; for high it is 30 seconds.
+    pub approval_seconds: Option<u64>,
+    /// What scopes give to confined processes.
+    pub scopes: BTreeMap<String, ScopeAccess>,
+}
+
+/// Says what a scope gives to a confined process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScopeAccess {
+    /// Whether it may use the network.
+    pub network: bool,
+    /// What it may read, beside its own files.
+    pub read: Vec<String>,
+    /// What it may write.
+    pub write: Vec<String>,
+}
+
+/// Is the permission an undeclared capability needs if the operator says nothing.
+pub const DEFAULT_SCOPE: &str = "process:run";
+
+impl Policy {
+    /// Tells whether a caller may see a capability.
+    #[must_use]
+    pub fn shows(&self, caller: &Caller, name: &str) -> bool {
+        let agent = caller.agent.as_deref().unwrap_or_default();
+        let mut spoken_of = false;
+        for list in &self.white_lists {
+            if list.user.matches(&caller.user) && list.agent.matches(agent) {
+                spoken_of = true;
+                if list.allow.iter().any(|pattern| pattern.matches(name)) {
+                    return true;
+                }
+            }
+        }
+        !spoken_of
+    }
+
+    /// Gives the pattern by which a capability is denied to everybody.
+    #[must_use]
+    pub fn denied_by(&self, name: &str) -> Option<&Pattern> {
+        self.deny.iter().find(|pattern| pattern.matches(name))
+    }
+
+    /// Gives the scope and the sensitivity that count for a capability. What it declares can be made
+    /// stricter by the operator, never laxer.
+    #[must_use]
+    pub fn effective(&self, capability: &Capability) -> (String, Sensitivity) {
+        let rule = self.capabilities.iter().find(|rule| rule.pattern.matches(&capability.name));
+        let said = rule.and_then(|rule| rule.sensitivity);
+        match &capability.permission {
+            Permission::Scope(scope) => {
+                let declared = capability.sensitivity.unwrap_or(Sensitivity::High);
+                (scope.clone(), said.map_or(declared, |said| said.max(declared)))
+            }
+            Permission::Undeclared => {
+                let scope = rule.and_then(|rule| rule.scope.clone());
+                let fallback = match capability.binding {
+                    // Work for a person shows itself to a person before anything happens.
+                    Binding::Human => Sensitivity::Low,
+                    _ => Sensitivity::Medium,
+                };
+                (scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned()), said.unwrap_or(fallback))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_nothing_else_does() {
+        let cases = [
+            ("a.b", "a.b", true),
+            ("a.b", "a.bc", false),
+            ("a.*", "a.b", true),
+            ("a.*", "a.", true),
+            ("a.*", "ab", false),
+            ("*", "", true),
+            ("*.read*", "f.read_file", true),
+            ("*.read*", "f.write", false),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "ac", false),
+            ("a*a", "a", false),
+            ("*x*x", "x", false),
+            ("", "", true),
+            ("", "a", false),
+            ("a?", "ab", false),
+        ];
+        for (pattern, name, want) in cases {
+            assert_eq!(Pattern::new(pattern).matches(name), want, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_caller_of_whom_a_list_speaks_sees_only_what_lists_allow() {
+        let policy = Policy {
+            white_lists: vec![WhiteList {
+                user: Pattern::new("*"),
+                agent: Pattern::new("bot*"),
+                allow: vec![Pattern::new("web.*")],
+            }],
+            ..Policy::default()
+        };
+        let mut caller = Caller::person("ann");
+        assert!(policy.shows(&caller, "file.read"), "no list speaks of a person");
+        caller.agent = Some("bot1".to_owned());
+        assert!(!policy.shows(&caller, "file.read"));
+        assert!(policy.shows(&caller, "web.get"));
+    }
+}

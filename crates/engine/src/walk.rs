@@ -1,0 +1,275 @@
+//! One call's way through the stages. The intent is durable before anything runs, the outcome before
+//! anybody is told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use remit_model::{Call, CallKey, Denial, Failure, Grant, Outcome, Sensitivity};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::Catalog;
+use crate::inflight::{Ended, Ticket};
+use crate::pipeline::{Shared, decide};
+use crate::ports::{Point, Question, Reply, Running, StoreError};
+use crate::record::{Answered, Begun, CallState, Ending, Intent, Next};
+use crate::stage::authorise::{self, Allowed, Decision, Verdict};
+use crate::stage::{self, Refused, Valid};
+
+/// How long a person has for a call that takes great care (SPEC §3).
+const HIGH_DEADLINE: Duration = Duration::from_secs(30);
+/// How long they have otherwise, unless the operator says.
+const MEDIUM_DEADLINE: Duration = Duration::from_secs(300);
+/// How long a call may take that declares nothing.
+const DEFAULT_TIMEOUT_MS: u64 = 30_000;
+/// How long work may take to stop when it is told to.
+const GRACE: Duration = Duration::from_secs(1);
+/// How old the last use of a grant may be before a use is written down again. The day it holds is
+/// counted from the last written use, so this only ever shortens it.
+const RENEW_AFTER_MS: i64 = 60_000;
+
+/// Is one call on its way.
+pub(crate) struct Walk<'s> {
+    pub(crate) shared: &'s Shared,
+    pub(crate) key: CallKey,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Ends the walk early; the outcome is what the caller gets.
+struct Stop(Ended);
+
+impl Walk<'_> {
+    /// Takes the stages in order.
+    pub(crate) async fn walk(&self, call: Call, ticket: &Ticket) -> Ended {
+        match self.stages(call, ticket).await {
+            Ok(ended) | Err(Stop(ended)) => ended,
+        }
+    }
+
+    async fn stages(&self, call: Call, ticket: &Ticket) -> Result<Ended, Stop> {
+        let catalog = self.shared.catalog.load_full();
+        let resolved = match stage::resolve(call, &catalog) {
+            Ok(resolved) => resolved,
+            Err(refused) => return self.refuse(*refused).await,
+        };
+        let valid = match stage::validate(resolved) {
+            Ok(valid) => valid,
+            Err(refused) => return self.refuse(*refused).await,
+        };
+        // Also for what is silent: that it was taken back, the grants tell.
+        let grants = self.recorded(self.shared.grants(&valid.call).await)?;
+        let decision = decide(&valid, &grants, &catalog, &self.shared.parts.clock.now());
+        let (proof, grant) = match &decision.verdict {
+            Verdict::Refuse(outcome) => {
+                let (call, entry) = (valid.call, Some(valid.entry));
+                let refused =
+                    Refused { call, entry, rule: decision.rule, outcome: outcome.clone() };
+                return self.refuse(refused).await;
+            }
+            Verdict::Allow { by } => {
+                self.begin(&valid, decision.rule, Next::Run).await?;
+                (decision.allowed(), self.renewed(by.as_ref(), &grants))
+            }
+            Verdict::Ask => {
+                let why = decision.because.clone();
+                self.begin(&valid, decision.rule, Next::Ask { why }).await?;
+                self.approval(&valid, &decision, &catalog).await?
+            }
+        };
+        match proof {
+            Some(proof) => self.execute(valid, proof, grant, ticket).await,
+            // No verdict gets here; if one did, nothing may run.
+            None => self.finish(refused_by_person(Denial::UserRejected), None, 0).await,
+        }
+    }
+
+    /// Records the intent; a key that is known ends the walk with what is known.
+    async fn begin(&self, valid: &Valid, rule: &'static str, next: Next) -> Result<(), Stop> {
+        self.shared.reach(Point::BeforeIntent);
+        let intent = Intent {
+            call: valid.call.clone(),
+            basis: Some(valid.basis(self.shared.parts.confined)),
+            rule: rule.to_owned(),
+            next,
+            at: self.shared.parts.clock.now(),
+        };
+        match self.recorded(self.shared.parts.store.begin(intent).await)? {
+            Begun::Fresh => {
+                self.shared.reach(Point::AfterIntent);
+                Ok(())
+            }
+            Begun::Known(record) => Err(Stop(known(record.state, record.duration_ms))),
+        }
+    }
+
+    async fn refuse(&self, refused: Refused) -> Result<Ended, Stop> {
+        let confined = self.shared.parts.confined;
+        let intent = Intent {
+            basis: refused.entry.as_deref().map(|entry| stage::basis(entry, confined)),
+            call: refused.call,
+            rule: refused.rule.to_owned(),
+            next: Next::Refuse(refused.outcome.clone()),
+            at: self.shared.parts.clock.now(),
+        };
+        match self.recorded(self.shared.parts.store.begin(intent).await)? {
+            Begun::Fresh => Ok(Ended { outcome: refused.outcome, duration_ms: 0 }),
+            Begun::Known(record) => Ok(known(record.state, record.duration_ms)),
+        }
+    }
+
+    /// Asks a person and records the answer.
+    async fn approval(
+        &self,
+        valid: &Valid,
+        decision: &Decision,
+        catalog: &Catalog,
+    ) -> Result<(Option<Allowed>, Option<Grant>), Stop> {
+        let deadline = match valid.entry.sensitivity {
+            Sensitivity::High => HIGH_DEADLINE,
+            Sensitivity::Low | Sensitivity::Medium => {
+                catalog.policy().approval_seconds.map_or(MEDIUM_DEADLINE, Duration::from_secs)
+            }
+        };
+        let question = Question {
+            call: valid.call.clone(),
+            source: valid.entry.source.name.clone(),
+            description: valid.entry.capability.description.clone(),
+            scope: valid.entry.scope.clone(),
+            sensitivity: valid.entry.sensitivity,
+            why: decision.because.clone(),
+            deadline,
+        };
+        let asked = self.shared.parts.approver.ask(&question);
+        // The runtime's timer does not follow the wall clock.
+        let reply = tokio::select! {
+            reply = asked => reply,
+            () = tokio::time::sleep(deadline) => Reply::Silence,
+            () = self.cancel.cancelled() => {
+                let message = "the call was called off before it was approved".to_owned();
+                return Err(Stop(self.finish(Outcome::Cancelled { message }, None, 0).await?));
+            }
+        };
+        let denial = match reply {
+            Reply::Yes => None,
+            Reply::No => Some(Denial::UserRejected),
+            Reply::Silence => Some(Denial::UserTimeout),
+        };
+        let now = self.shared.parts.clock.now();
+        let answered = Answered { key: self.key.clone(), denial, at: now.clone() };
+        self.recorded(self.shared.parts.store.answer(answered).await)?;
+        self.shared.reach(Point::AfterAnswer);
+        if let Some(reason) = denial {
+            return Err(Stop(self.finish(refused_by_person(reason), None, 0).await?));
+        }
+        let grant = authorise::granted(&valid.call, &valid.entry, &now);
+        Ok((decision.approved(reply == Reply::Yes), grant))
+    }
+
+    /// Gives the grant to write down again, if its last written use is old enough to matter.
+    fn renewed(&self, by: Option<&Grant>, grants: &[Grant]) -> Option<Grant> {
+        let by = by?;
+        let same = |g: &&Grant| Grant { used: by.used.clone(), ..(*g).clone() } == *by;
+        let written = grants.iter().find(same)?;
+        by.used.since(&written.used).is_none_or(|ms| ms >= RENEW_AFTER_MS).then(|| by.clone())
+    }
+
+    async fn execute(
+        &self,
+        valid: Valid,
+        proof: Allowed,
+        grant: Option<Grant>,
+        ticket: &Ticket,
+    ) -> Result<Ended, Stop> {
+        let own = valid.entry.capability.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
+        let timeout = Duration::from_millis(valid.call.timeout_ms.map_or(own, |ms| ms.min(own)));
+        let authorised = valid.authorised(proof);
+        let stop = self.cancel.child_token();
+        let progress = ticket.progress.clone();
+        let running = Running {
+            timeout,
+            cancel: stop.clone(),
+            progress: Arc::new(move |said| {
+                progress.send_replace(said);
+            }),
+        };
+        let began = std::time::Instant::now();
+        let mut work = self.shared.parts.executor.execute(&authorised, running);
+        let outcome = tokio::select! {
+            // In this order: work that ends because it was told to has not succeeded.
+            biased;
+            () = self.cancel.cancelled() => {
+                stop.cancel();
+                let _ = tokio::time::timeout(GRACE, &mut work).await;
+                Outcome::Cancelled { message: "the call was called off".to_owned() }
+            }
+            outcome = &mut work => outcome,
+            () = tokio::time::sleep(timeout) => {
+                stop.cancel();
+                let stopped = tokio::time::timeout(GRACE, &mut work).await.is_ok();
+                timed_out(timeout, stopped)
+            }
+        };
+        drop(work);
+        let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let outcome = match &authorised.entry().source.settings {
+            Ok(settings) => settings.redactor.outcome(outcome),
+            Err(_) => outcome,
+        };
+        self.shared.reach(Point::AfterExecution);
+        self.finish(outcome, grant, duration_ms).await
+    }
+
+    /// Records how it ended. What could not be recorded is unknown: that is what the record will
+    /// say after a restart.
+    async fn finish(
+        &self,
+        outcome: Outcome,
+        grant: Option<Grant>,
+        duration_ms: u64,
+    ) -> Result<Ended, Stop> {
+        let at = self.shared.parts.clock.now();
+        let ending =
+            Ending { key: self.key.clone(), outcome: outcome.clone(), at, duration_ms, grant };
+        match self.shared.parts.store.finish(ending).await {
+            Ok(()) => {
+                self.shared.reach(Point::AfterOutcome);
+                Ok(Ended { outcome, duration_ms })
+            }
+            Err(error) => {
+                tracing::error!(call = %self.key.id, %error, "the outcome could not be recorded");
+                Err(Stop(Ended { outcome: Outcome::OutcomeUnknown, duration_ms }))
+            }
+        }
+    }
+
+    /// Stops the walk if the record cannot be kept: what is not recorded does not run.
+    fn recorded<T>(&self, result: Result<T, StoreError>) -> Result<T, Stop> {
+        result.map_err(|error| {
+            tracing::error!(call = %self.key.id, %error, "the call could not be recorded");
+            let message =
+                format!("the call did not run, because it could not be recorded: {error}");
+            let outcome = Outcome::Failed(Failure::new("NOT_RECORDED", message));
+            Stop(Ended { outcome, duration_ms: 0 })
+        })
+    }
+}
+
+fn timed_out(timeout: Duration, stopped: bool) -> Outcome {
+    if !stopped {
+        tracing::error!("work did not stop within a second of being told to");
+    }
+    Outcome::TimedOut { after_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX) }
+}
+
+fn refused_by_person(reason: Denial) -> Outcome {
+    Outcome::Denied { reason }
+}
+
+/// Gives the outcome of a call that was recorded before.
+fn known(state: CallState, duration_ms: Option<u64>) -> Ended {
+    let outcome = match state {
+        CallState::Ended(outcome) => outcome,
+        // Another process has it, or had it: what comes of it is in the record, once it is.
+        CallState::Asking | CallState::Running => Outcome::OutcomeUnknown,
+    };
+    Ended { outcome, duration_ms: duration_ms.unwrap_or(0) }
+}

@@ -1,0 +1,11 @@
+//! Fakes and the conformance suite that every store passes.
+
+pub mod conformance;
+mod fakes;
+mod flaky;
+mod memory;
+pub mod samples;
+
+pub use fakes::{FakeApprover, FakeClock, FakeExecutor};
+pub use flaky::FlakyStore;
+pub use memory::MemoryStore;
