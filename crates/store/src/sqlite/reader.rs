@@ -1,0 +1,149 @@
+//! The threads that read. A reader sees what was committed last and waits for nobody's fsync.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use remit_engine::ports::StoreError;
+use remit_engine::record::{CallQuery, CallRecord, EventQuery, Message, ThreadHead, Version};
+use remit_model::{CallKey, Event, ThreadId};
+use rusqlite::{Connection, ToSql, params};
+use tokio::sync::oneshot;
+
+use super::connect;
+use super::fault::Fault;
+use super::queue::Queue;
+use super::rows;
+
+/// How many read at the same time.
+const READERS: usize = 2;
+
+type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
+
+/// Hands questions to the threads that read.
+pub(crate) struct Readers {
+    queue: Arc<Queue<Job>>,
+    database: Arc<Path>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Readers {
+    /// Starts the threads. Each opens its connection with the first question it gets.
+    pub(crate) fn start(database: PathBuf, patience: Duration) -> Result<Self, StoreError> {
+        let database: Arc<Path> = database.into();
+        let queue = Arc::<Queue<Job>>::default();
+        let mut threads = Vec::with_capacity(READERS);
+        for _ in 0..READERS {
+            let (jobs, database) = (Arc::clone(&queue), Arc::clone(&database));
+            let thread = thread::Builder::new()
+                .name("remit-reader".to_owned())
+                .spawn(move || serve(&jobs, &database, patience))
+                .map_err(|error| StoreError::new(format!("cannot start a thread: {error}")))?;
+            threads.push(thread);
+        }
+        Ok(Self { queue, database, threads })
+    }
+
+    /// Asks a question.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let database = Arc::clone(&self.database);
+        self.queue.add(Box::new(move |conn| {
+            let answer =
+                conn.and_then(|conn| question(conn).map_err(|fault| fault.explain(&database)));
+            // Whoever asked may have left.
+            let _ = reply.send(answer);
+        }));
+        let stopped = || StoreError::new("the threads that read have stopped: start Remit again");
+        answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.queue.close();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(queue: &Queue<Job>, database: &Path, patience: Duration) {
+    let mut conn = None;
+    let mut jobs = Vec::new();
+    while queue.take(&mut jobs, 1) {
+        for job in jobs.drain(..) {
+            if conn.is_none() {
+                match connect::reader(database, patience) {
+                    Ok(opened) => conn = Some(opened),
+                    Err(fault) => {
+                        job(Err(fault.explain(database)));
+                        continue;
+                    }
+                }
+            }
+            if let Some(conn) = &conn {
+                job(Ok(conn));
+            }
+        }
+    }
+}
+
+/// Finds a call.
+pub(crate) fn call(conn: &Connection, key: &CallKey) -> Result<Option<CallRecord>, Fault> {
+    let mut find = conn.prepare_cached(rows::CALL)?;
+    rows::first(&mut find, params![key.user, key.agent, key.id.as_str()], rows::call)
+}
+
+/// Lists calls.
+pub(crate) fn calls(conn: &Connection, query: &CallQuery) -> Result<Vec<CallRecord>, Fault> {
+    let mut conditions = Vec::new();
+    let mut values: Vec<&dyn ToSql> = Vec::new();
+    let thread = query.thread.as_ref().map(ThreadId::as_str);
+    let limit = rows::limit(query.limit);
+    for (value, condition) in [
+        (query.user.as_ref().map(|user| user as &dyn ToSql), "c.user = ?"),
+        (thread.as_ref().map(|thread| thread as &dyn ToSql), "t.name = ?"),
+        (query.capability.as_ref().map(|name| name as &dyn ToSql), "c.capability = ?"),
+        (query.state.as_ref().map(|state| state as &dyn ToSql), "c.state = ?"),
+    ] {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(value);
+        }
+    }
+    let conditions = match conditions.is_empty() {
+        true => String::new(),
+        false => format!("WHERE {}", conditions.join(" AND ")),
+    };
+    let sql = format!("{} {conditions} ORDER BY c.id DESC LIMIT ?", rows::CALLS);
+    values.push(&limit);
+    rows::all(&mut *conn.prepare_cached(&sql)?, &*values, rows::call)
+}
+
+/// Lists the events of a thread.
+pub(crate) fn events(conn: &Connection, query: &EventQuery) -> Result<Vec<Event>, Fault> {
+    let mut find = conn.prepare_cached(rows::EVENTS)?;
+    let asked = params![query.thread.as_str(), rows::stored(query.after), rows::limit(query.limit)];
+    rows::all(&mut find, asked, |row| rows::event(row, &query.thread))
+}
+
+/// Lists the threads.
+pub(crate) fn threads(conn: &Connection) -> Result<Vec<ThreadHead>, Fault> {
+    rows::all(&mut *conn.prepare_cached(rows::HEADS)?, [], rows::head)
+}
+
+/// Lists the versions of a source.
+pub(crate) fn versions(conn: &Connection, source: &str) -> Result<Vec<Version>, Fault> {
+    rows::all(&mut *conn.prepare_cached(rows::VERSIONS)?, [source], rows::version)
+}
+
+/// Lists the messages of a thread.
+pub(crate) fn messages(conn: &Connection, thread: &ThreadId) -> Result<Vec<Message>, Fault> {
+    let mut find = conn.prepare_cached(rows::MESSAGES)?;
+    rows::all(&mut find, [thread.as_str()], |row| rows::message(row, thread))
+}
