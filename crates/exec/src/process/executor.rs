@@ -1,0 +1,255 @@
+//! The engine's `Executor` over confined processes.
+//!
+//! Which program runs comes from the manifest, what it may reach from the scope that was authorised,
+//! the operator's policy and the tool's settings; nothing from the call itself.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use remit_engine::catalog::{Entry, Settings};
+use remit_engine::policy::ScopeAccess;
+use remit_engine::ports::{Executor, Pending, Running};
+use remit_engine::record;
+use remit_engine::stage::Authorised;
+use remit_model::{Answer, Binding, Execution, Failure, Outcome, Runtime};
+use serde_json::Value;
+
+use super::pool::{Key, Pool, PoolOptions};
+use super::protocol;
+use super::runtime::{Interpreters, Kind};
+use super::service::{Service, ServiceOptions};
+use super::worker::{Until, WorkerError};
+use super::{Confinement, Launcher, Limits, Plan, Program, Sandbox};
+
+/// Is what the operator settled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The binary that starts processes, which is Remit itself.
+    pub launcher: PathBuf,
+    /// What makes that binary serve a built-in tool: the argument before the tool's name.
+    pub handler: String,
+    /// Whether processes are confined.
+    pub sandbox: Sandbox,
+    /// How much one process may use.
+    pub limits: Limits,
+    /// What scopes give.
+    pub scopes: BTreeMap<String, ScopeAccess>,
+    /// What no process may reach: Remit's data, its policy, the configuration of tools.
+    pub hidden: Vec<PathBuf>,
+    /// How many processes are kept.
+    pub pool: PoolOptions,
+}
+
+/// Runs calls in processes.
+pub struct ProcessExecutor {
+    options: Options,
+    launcher: Launcher,
+    interpreters: Interpreters,
+    pool: OnceLock<Pool>,
+    services: Mutex<HashMap<Key, Arc<Service>>>,
+}
+
+impl ProcessExecutor {
+    /// Makes one that has started nothing yet.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            launcher: Launcher::new(&options.launcher),
+            interpreters: Interpreters::default(),
+            pool: OnceLock::new(),
+            services: Mutex::default(),
+            options,
+        }
+    }
+
+    async fn end_all(&self) {
+        if let Some(pool) = self.pool.get() {
+            pool.shutdown().await;
+        }
+        let services: Vec<_> = {
+            let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+            services.drain().map(|(_, service)| service).collect()
+        };
+        for service in services {
+            // A call may still hold it; dropping the last handle stops it too.
+            if let Some(service) = Arc::into_inner(service) {
+                service.stop().await;
+            }
+        }
+    }
+
+    fn pool(&self) -> &Pool {
+        self.pool.get_or_init(|| Pool::new(self.launcher.clone(), self.options.pool.clone()))
+    }
+
+    fn service(&self, key: &Key) -> Arc<Service> {
+        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            Arc::new(Service::start(
+                self.launcher.clone(),
+                key.plan.clone(),
+                ServiceOptions::default(),
+            ))
+        };
+        Arc::clone(services.entry(key.clone()).or_insert_with(start))
+    }
+
+    async fn run(&self, call: &Authorised, running: Running) -> Result<Answered, Failure> {
+        let entry = call.entry();
+        let Binding::Process { runtime, execution, entry: file, command } =
+            &entry.capability.binding
+        else {
+            return Err(Failure::new("NOT_A_PROCESS", "this capability does not run as a process"));
+        };
+        let settings = entry.source.settings.as_ref().map_err(|why| {
+            Failure::new("NOT_CONFIGURED", format!("the tool is not configured: {why}"))
+        })?;
+        let program = self.program(entry, *runtime, file).await?;
+        let confinement = self.confinement(entry, settings)?;
+        let key = Key {
+            plan: Plan { program, confinement, sandbox: self.options.sandbox },
+            settings: settings.fingerprint.clone(),
+            // A service is one process for everybody.
+            user: match execution {
+                Execution::Service => String::new(),
+                Execution::Sync | Execution::Async => call.call().caller.user.clone(),
+            },
+        };
+        let values = Value::Object(settings.values.clone());
+        let request = protocol::Request {
+            command,
+            parameters: &call.call().input,
+            settings: &values,
+            call_id: call.call().id.as_str(),
+            timeout: running.timeout,
+        };
+        let deadline = Instant::now() + running.timeout + SLACK;
+        let until = Until { deadline, cancel: &running.cancel };
+        let progress = |said: protocol::Progress| {
+            (running.progress)(record::Progress {
+                fraction: Some(said.fraction),
+                message: said.message.map(|text| settings.redactor.text(&text)),
+            });
+        };
+        let answer = match execution {
+            Execution::Service => self.service(&key).call(&request, until, &progress).await,
+            Execution::Sync | Execution::Async => {
+                self.pool().call(&Arc::new(key), &request, until, &progress).await
+            }
+        };
+        answer.map(Answered).map_err(|error| failure(&error))
+    }
+
+    async fn program(
+        &self,
+        entry: &Entry,
+        runtime: Runtime,
+        file: &str,
+    ) -> Result<Program, Failure> {
+        let Some(root) = &entry.source.root else {
+            // What is built in is this binary.
+            return Ok(Program {
+                path: self.options.launcher.clone(),
+                args: vec![self.options.handler.clone(), entry.source.name.clone()],
+                roots: Vec::new(),
+                directory: PathBuf::from("/"),
+            });
+        };
+        let kind = match runtime {
+            Runtime::Python => Kind::Python,
+            Runtime::Javascript => Kind::JavaScript,
+            Runtime::Native => Kind::Native,
+        };
+        self.interpreters
+            .program(kind, root, Path::new(below(root, file)))
+            .await
+            .map_err(|why| Failure::new("TOOL_NOT_STARTED", why.to_string()))
+    }
+
+    /// Works out what the process may reach: what its scope gives, and for scopes of the file system
+    /// the directories the operator named in the tool's settings.
+    fn confinement(&self, entry: &Entry, settings: &Settings) -> Result<Confinement, Failure> {
+        let access = self.options.scopes.get(&entry.scope).cloned().unwrap_or_default();
+        let mut confinement = Confinement {
+            read: access.read.iter().map(PathBuf::from).collect(),
+            write: access.write.iter().map(PathBuf::from).collect(),
+            // What is not there yet is hidden from the first process that starts after it came.
+            hidden: self.options.hidden.iter().filter(|path| path.exists()).cloned().collect(),
+            network: access.network,
+            limits: self.options.limits.clone(),
+            ..Confinement::default()
+        };
+        let directories = directories(settings);
+        match entry.scope.as_str() {
+            "filesystem:read" => confinement.read.extend(directories),
+            "filesystem:write" => confinement.write.extend(directories),
+            _ => {}
+        }
+        confinement.resolved().map_err(|why| Failure::new("NOT_CONFIGURED", why.to_string()))
+    }
+}
+
+/// How much longer the worker may go on than the engine waits: the engine's own timer decides.
+const SLACK: Duration = Duration::from_secs(2);
+
+/// Is a worker's answer, not yet an outcome.
+struct Answered(protocol::Answer);
+
+/// Gives an entry as a path below the tools directory. Manifests in S2's layout name that directory
+/// itself too (`tools/implementations/x.py`).
+fn below<'f>(root: &Path, file: &'f str) -> &'f str {
+    if root.join(file).exists() {
+        return file;
+    }
+    let own = root.file_name().and_then(|name| name.to_str());
+    let rest = own.and_then(|own| file.strip_prefix(own)?.strip_prefix('/'));
+    rest.filter(|rest| root.join(rest).exists()).unwrap_or(file)
+}
+
+/// Reads `allowed_directories`: a list, or one text with commas.
+fn directories(settings: &Settings) -> Vec<PathBuf> {
+    match settings.values.get("allowed_directories") {
+        Some(Value::String(text)) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(PathBuf::from)
+            .collect(),
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(Value::as_str).map(PathBuf::from).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn failure(error: &WorkerError) -> Failure {
+    Failure::new(error.code(), error.to_string())
+}
+
+impl Executor for ProcessExecutor {
+    fn shut_down(&self) -> Pending<'_, ()> {
+        Box::pin(self.end_all())
+    }
+
+    fn execute<'a>(&'a self, call: &'a Authorised, running: Running) -> Pending<'a, Outcome> {
+        Box::pin(async move {
+            match self.run(call, running).await {
+                Err(failure) => Outcome::Failed(failure),
+                Ok(Answered(answer)) => match answer.outcome {
+                    Err(failed) => Outcome::Failed(Failure::new(&failed.code, failed.message)),
+                    Ok(result) => {
+                        let whole =
+                            Answer { result, message: answer.message, base64: answer.base64 };
+                        if answer.partial {
+                            Outcome::Partial(whole)
+                        } else {
+                            Outcome::Succeeded(whole)
+                        }
+                    }
+                },
+            }
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! Tools as confined processes.
+//!
+//! From the outside in: [`pool`] keeps workers warm and [`service`] keeps one running; a [`worker`]
+//! speaks the contract of `docs/workers.md` with one process; [`launch`] starts that process so that it
+//! can reach what [`confine`] says and nothing else; [`runtime`] finds the interpreter to start. What
+//! runs between the start and the program is in `stage`, in the process itself.
+
+pub mod confine;
+mod executor;
+pub mod launch;
+mod lines;
+pub mod offers;
+pub mod plan;
+pub mod pool;
+pub mod protocol;
+pub mod runtime;
+pub mod service;
+mod stage;
+mod tail;
+pub mod worker;
+
+pub use confine::{Confinement, Limits, Sandbox};
+pub use executor::{Options, ProcessExecutor};
+pub use launch::{Launcher, Process, StartError};
+pub use offers::{Offer, Offers, offers};
+pub use plan::{Plan, Program};
+pub use pool::{Key, Pool, PoolOptions, PoolState};
+pub use protocol::{Answer, Failure, Progress, Request};
+pub use runtime::{Interpreters, Kind, RuntimeError};
+pub use service::{Service, ServiceOptions, ServiceState};
+pub use stage::stage;
+pub use worker::{Sink, Until, Worker, WorkerError};

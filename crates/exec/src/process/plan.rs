@@ -1,0 +1,88 @@
+//! What the two stages of a start are told.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::confine::{ConfineError, Confinement, Sandbox, lendable};
+
+/// Is the longest plan that fits in one argument of a command line on Linux (128 KiB with its end).
+pub(crate) const MOST_PLAN_BYTES: usize = 131_071;
+
+/// Is a program to run and what it needs to run at all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Program {
+    /// The executable.
+    pub path: PathBuf,
+    /// Its arguments. Anybody on the machine can read them: never a secret.
+    pub args: Vec<String>,
+    /// Where its libraries and modules are, beyond those of the system.
+    pub roots: Vec<PathBuf>,
+    /// The directory of the tool itself, which it may read and execute and where it starts; `/` if it
+    /// has none.
+    pub directory: PathBuf,
+}
+
+/// Is one start: what to run and within what.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Plan {
+    /// What runs.
+    pub program: Program,
+    /// What it may reach.
+    pub confinement: Confinement,
+    /// Whether it is confined at all.
+    pub sandbox: Sandbox,
+}
+
+impl Plan {
+    /// Tells what is wrong with the paths, if anything.
+    pub(super) fn check(&self) -> Result<(), ConfineError> {
+        self.confinement.check()?;
+        self.program.lent().try_for_each(lendable)
+    }
+}
+
+impl Program {
+    /// Lists what it needs to run at all.
+    pub(super) fn lent(&self) -> impl Iterator<Item = &Path> {
+        let directory = Some(self.directory.as_path()).filter(|path| *path != Path::new("/"));
+        self.roots.iter().map(PathBuf::as_path).chain([self.path.as_path()]).chain(directory)
+    }
+}
+
+/// Is what Remit hands to the first stage.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Outer {
+    pub(super) plan: Plan,
+    /// Whether control groups are used where they can be had.
+    pub(super) groups: bool,
+}
+
+/// Is what the first stage hands to the second.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Inner {
+    pub(super) plan: Plan,
+    /// The first stage's process, as `/proc` calls it.
+    pub(super) parent: u32,
+    /// Whether the second stage is the first process of a namespace of its own.
+    pub(super) namespaced: bool,
+    /// Whether the kernel exempts this user from the limit on processes.
+    pub(super) unlimited: bool,
+    /// Whether a control group limits the processes already.
+    pub(super) grouped: bool,
+    /// `TMPDIR` where there is no private root.
+    pub(super) scratch: Option<PathBuf>,
+}
+
+/// Is the first line a start writes to standard output, before the program has a say.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Greeting {
+    /// Every layer stands; the next thing to happen is the program.
+    Ready {
+        /// The program's process, as Remit sees it.
+        pid: u32,
+    },
+    /// Something is missing, and nothing was run.
+    Refused(String),
+}

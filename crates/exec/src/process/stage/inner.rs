@@ -1,0 +1,98 @@
+//! What becomes the program: puts up the layers, says so, executes.
+
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use nix::sys::signal::SigSet;
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::super::confine::{SCRATCH, Sandbox};
+use super::super::plan::{Greeting, Inner};
+use super::{files, limits, mounts, privileges, root, syscalls, while_};
+
+/// Is where a confined process looks for programs. Few of them exist for it.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Runs the inner stage. Does not return unless something is missing.
+pub(super) fn run(text: &OsStr) -> ExitCode {
+    match prepare(text) {
+        Ok((inner, pid)) => become_program(&inner, pid),
+        Err(why) => super::refuse(&why),
+    }
+}
+
+fn prepare(text: &OsStr) -> Result<(Inner, u32), String> {
+    let text = text.to_str().ok_or("the plan is not text")?;
+    let inner: Inner = serde_json::from_str(text).map_err(while_("the plan cannot be read"))?;
+    SigSet::empty().thread_set_mask().map_err(while_("cannot unblock signals"))?;
+    let pid = die_with_parent(inner.parent)?;
+    // A signal to its own group must not reach the keeper, nor may it have the keeper's terminal.
+    rustix::process::setsid().map_err(while_("cannot leave the first stage's session"))?;
+    match inner.plan.sandbox {
+        Sandbox::On => confine(&inner)?,
+        Sandbox::Off => {
+            if inner.namespaced {
+                mounts::renew_proc()?;
+            }
+            limits::apply(&inner.plan.confinement.limits, Sandbox::Off)?;
+        }
+    }
+    let program = &inner.plan.program.path;
+    rustix::fs::access(program, rustix::fs::Access::EXEC_OK).map_err(|error| {
+        format!("`{}` cannot be executed ({error}); check its mode and place", program.display())
+    })?;
+    Ok((inner, pid))
+}
+
+fn confine(inner: &Inner) -> Result<(), String> {
+    let bounds = &inner.plan.confinement.limits;
+    rustix::system::sethostname(b"remit").map_err(while_("cannot set the host name"))?;
+    if inner.unlimited && !limits::bound_namespace(bounds) && !inner.grouped {
+        return Err("processes of root cannot be limited here: run Remit as another user, or give it a control group it may write, or Linux 6.14".to_owned());
+    }
+    let lent = root::enter(&inner.plan)?;
+    limits::apply(bounds, Sandbox::On)?;
+    privileges::drop_all()?;
+    files::restrict(&lent, &inner.plan.confinement)?;
+    std::env::set_current_dir(&inner.plan.program.directory)
+        .map_err(while_("cannot enter the tool's directory"))?;
+    syscalls::filter(&inner.plan.confinement)
+}
+
+/// Arranges that this process ends with its parent, and gives this process's number outside.
+fn die_with_parent(parent: u32) -> Result<u32, String> {
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(while_("cannot ask to end with the first stage"))?;
+    // The parent may have ended before it was asked for. `/proc` is still the one outside, so it
+    // knows both of us.
+    let me = std::fs::read_link("/proc/self").map_err(while_("cannot read /proc/self"))?;
+    if super::outer::parent_in("/proc/self/stat") != Some(parent) {
+        return Err("the first stage is gone".to_owned());
+    }
+    me.to_str().and_then(|me| me.parse().ok()).ok_or_else(|| "no process id".to_owned())
+}
+
+fn become_program(inner: &Inner, pid: u32) -> ExitCode {
+    let program = &inner.plan.program;
+    let mut command = Command::new(&program.path);
+    command.args(&program.args).env_clear().env("LANG", "C.UTF-8");
+    match &inner.scratch {
+        None => command.env("PATH", PATH).env("HOME", SCRATCH).env("TMPDIR", SCRATCH),
+        Some(scratch) => {
+            let path = std::env::var_os("PATH").unwrap_or_else(|| PATH.into());
+            command.env("PATH", path).env("HOME", scratch).env("TMPDIR", scratch);
+            command.current_dir(existing(&program.directory))
+        }
+    };
+    super::greet(&Greeting::Ready { pid });
+    let error = command.exec();
+    let why = format!("cannot execute `{}`: {error}\n", program.path.display());
+    let _ = rustix::io::write(std::io::stderr(), why.as_bytes());
+    ExitCode::from(127)
+}
+
+fn existing(directory: &Path) -> &Path {
+    if directory.is_dir() { directory } else { Path::new("/") }
+}

@@ -1,0 +1,157 @@
+//! Seccomp: which system calls the program may make.
+//!
+//! Two filters. The first lets through what is in [`table::ALLOWED`] and answers everything else
+//! as a kernel that does not have it, so that libraries fall back; calls that will be invented later
+//! are refused this way too, and so are calls by another numbering of the same machine. The second,
+//! which is asked first and whose answer counts, names what is dangerous and answers with EPERM.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch,
+};
+
+use super::super::confine::Confinement;
+use super::table;
+use super::while_;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Restricts the system calls of this process, for good.
+pub(super) fn filter(confinement: &Confinement) -> Result<(), String> {
+    let network = confinement.network;
+    let programs = [
+        (allowed(network), SeccompAction::Errno(errno(libc::ENOSYS)), SeccompAction::Allow),
+        (refused(network), SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM))),
+    ];
+    for (rules, otherwise, matched) in programs {
+        let program = rules
+            .and_then(|rules| compile(rules, otherwise, matched))
+            .map_err(while_("cannot write the filter of system calls"))?;
+        seccompiler::apply_filter(&program)
+            .map_err(while_("seccomp is not offered by this kernel"))?;
+    }
+    Ok(())
+}
+
+fn errno(number: i32) -> u32 {
+    number.unsigned_abs()
+}
+
+fn compile(
+    rules: Rules,
+    otherwise: SeccompAction,
+    matched: SeccompAction,
+) -> Result<BpfProgram, BackendError> {
+    let machine = TargetArch::try_from(std::env::consts::ARCH)?;
+    SeccompFilter::new(rules, otherwise, matched, machine)?.try_into()
+}
+
+fn allowed(network: bool) -> Result<Rules, BackendError> {
+    let ordinary = table::ALLOWED.iter().chain(table::ALLOWED_HERE);
+    let mut rules: Rules = ordinary.map(|call| (*call, Vec::new())).collect();
+    // Namespaces are named in the flags; what is named is refused by the other filter, and so is
+    // the call that puts that filter up.
+    rules.insert(libc::SYS_clone, Vec::new());
+    rules.insert(libc::SYS_seccomp, Vec::new());
+    if network {
+        rules.extend(table::NETWORK.iter().map(|call| (*call, Vec::new())));
+        rules.insert(libc::SYS_socket, sockets()?);
+    }
+    Ok(rules)
+}
+
+fn refused(network: bool) -> Result<Rules, BackendError> {
+    let dangerous = table::REFUSED.iter().chain(table::REFUSED_HERE);
+    let mut rules: Rules = dangerous.map(|call| (*call, Vec::new())).collect();
+    if !network {
+        rules.extend(table::NETWORK.iter().map(|call| (*call, Vec::new())));
+        rules.insert(libc::SYS_socket, Vec::new());
+    } else {
+        let other = |domain: i32| is(0, SeccompCmpOp::Ne, bits(domain));
+        let others = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(other);
+        rules.insert(libc::SYS_socket, vec![all(others)?]);
+    }
+    let namespaces = table::NAMESPACES.iter().map(|flag| has(0, *flag));
+    rules.insert(libc::SYS_clone, any(namespaces)?);
+    let terminal = table::TERMINAL.iter().map(|request| is(1, SeccompCmpOp::Eq, *request));
+    rules.insert(libc::SYS_ioctl, any(terminal)?);
+    let prctl = table::PRCTL.iter().map(|option| is(0, SeccompCmpOp::Eq, bits(*option)));
+    rules.insert(libc::SYS_prctl, any(prctl)?);
+    // Memory that is shared and belongs to no file is counted against no limit.
+    let shared = bits(libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    rules.insert(libc::SYS_mmap, any([has(3, shared)].into_iter())?);
+    Ok(rules)
+}
+
+/// Lists the sockets a program with network may make: TCP, UDP, and the one by which resolvers ask
+/// for this machine's addresses.
+fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
+    let mut rules = Vec::new();
+    for domain in [libc::AF_INET, libc::AF_INET6] {
+        for (kind, protocol) in
+            [(libc::SOCK_STREAM, libc::IPPROTO_TCP), (libc::SOCK_DGRAM, libc::IPPROTO_UDP)]
+        {
+            for protocol in [0, protocol] {
+                rules.push(all([
+                    is(0, SeccompCmpOp::Eq, bits(domain)),
+                    is(1, SeccompCmpOp::MaskedEq(table::SOCKET_KIND), bits(kind)),
+                    is(2, SeccompCmpOp::Eq, bits(protocol)),
+                ])?);
+            }
+        }
+    }
+    rules.push(all([
+        is(0, SeccompCmpOp::Eq, bits(libc::AF_NETLINK)),
+        is(2, SeccompCmpOp::Eq, bits(libc::NETLINK_ROUTE)),
+    ])?);
+    Ok(rules)
+}
+
+/// Gives a flag or number as the kernel compares it.
+fn bits(number: i32) -> u64 {
+    u64::from(number.cast_unsigned())
+}
+
+type Condition = Result<SeccompCondition, BackendError>;
+
+fn is(argument: u8, how: SeccompCmpOp, value: u64) -> Condition {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value)
+}
+
+fn has(argument: u8, flags: u64) -> Condition {
+    is(argument, SeccompCmpOp::MaskedEq(flags), flags)
+}
+
+fn all(conditions: impl IntoIterator<Item = Condition>) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
+}
+
+fn any(conditions: impl Iterator<Item = Condition>) -> Result<Vec<SeccompRule>, BackendError> {
+    conditions.map(|one| all([one])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_both_allowed_and_refused() {
+        let allowed = [table::ALLOWED, table::ALLOWED_HERE, table::NETWORK].concat();
+        for call in [table::REFUSED, table::REFUSED_HERE, &[libc::SYS_clone3]].concat() {
+            assert!(!allowed.contains(&call), "{call}");
+        }
+    }
+
+    #[test]
+    fn both_filters_compile_for_every_machine_and_fit_the_kernel() {
+        for network in [false, true] {
+            for rules in [allowed(network).unwrap(), refused(network).unwrap()] {
+                let program =
+                    compile(rules, SeccompAction::Allow, SeccompAction::KillProcess).unwrap();
+                assert!(program.len() < 4096);
+            }
+        }
+    }
+}
