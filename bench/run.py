@@ -222,6 +222,18 @@ def start_up(bench: Bench) -> None:
     bench.add("check one file", Time.of(ours), "an empty Rust program", Time.of(theirs), within=3)
 
 
+def many_calls(bench: Bench) -> None:
+    """Calls a capability that does nothing from 64 callers at once, each call durably recorded twice."""
+    say("calls from 64 callers")
+    folder = bench.folder / "calls"
+    folder.mkdir()
+    answer = bench.ask(bench.rust, "calls", str(folder))
+    few, many = Time.of(answer["engine, 10 capabilities"]), Time.of(answer["engine, 10000 capabilities"])
+    alone = Time.of(answer["group commit alone"])
+    bench.add("a call that does nothing, recorded", few, "SQLite group commit of the same rows", alone, within=1 / 0.6)
+    bench.add("the same among 10,000 capabilities", many, "among 10", few, within=1.25)
+
+
 def refusals(bench: Bench) -> None:
     """Tries inputs that mean harm: each must be refused, quickly and in little memory."""
     say("inputs that mean harm")
@@ -260,7 +272,7 @@ def refusals(bench: Bench) -> None:
     bench.notes.append("\n".join(lines))
 
 
-PARTS = {"files": many_files, "canonical": canonical_form, "diff": differences, "start": start_up, "refused": refusals}
+PARTS = {"files": many_files, "canonical": canonical_form, "diff": differences, "start": start_up, "calls": many_calls, "refused": refusals}
 
 
 def table(rows: list[Row]) -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Until there is a server: builds the binary and shows what it says about the examples.
+# Until there is a server: builds the binary and shows what it says about the examples, and a call.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 step "building"
@@ -23,6 +23,12 @@ if [ -d examples ]; then
   done < <(find examples -type f -name '*old*' | sort)
 fi
 
+data="$(mktemp -d)"
+trap 'rm -rf "$data"' EXIT
+show call count_words.count '{"text": "to be or not to be"}' --tools examples/counting --approve --data "$data"
+show log --data "$data"
+show log verify --data "$data"
+
 cat <<TEXT
 
 The binary is $remit; 'cargo install --path crates/remit' puts it on your path. Try next:
@@ -30,4 +36,5 @@ The binary is $remit; 'cargo install --path crates/remit' puts it on your path. 
   remit check my_tool.yaml                what is wrong with it, and where
   remit diff OLD NEW                      what changed, and whom it hurts
   remit schema tool > tool.schema.json    completion and checking in an editor
+  remit tools; remit call NAME JSON       what can be called, and calling it
 TEXT

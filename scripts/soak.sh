@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Long property runs: every property test with many more cases than in `make test`.
+# Long runs of what `make test` does in short: property tests with many more cases, Remit killed in the
+# middle of thousands of calls, thousands of calls that take too long.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 export PROPTEST_CASES="${SOAK_CASES:-20000}"
@@ -18,3 +19,9 @@ for crate in "${crates[@]}"; do
   packages+=(--package "$(sed -n 's/^name = "\(.*\)"/\1/p' "crates/$crate/Cargo.toml" | head -1)")
 done
 cargo test --locked --no-fail-fast "${packages[@]}"
+
+export REMIT_SOAK_KILLS="${SOAK_KILLS:-10000}" REMIT_SOAK_TIMEOUTS="${SOAK_TIMEOUTS:-10000}"
+step "$REMIT_SOAK_KILLS kills in the middle of a call"
+cargo test --locked --package remit --test it -- --nocapture crashes
+step "$REMIT_SOAK_TIMEOUTS calls that take too long"
+cargo test --locked --package remit-exec --test it -- --nocapture leaks

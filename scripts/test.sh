@@ -2,6 +2,12 @@
 # What a change must pass. Prints the test runner's own summary last.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
+# Tools in the tests are written in these.
+need python3
+need node nodejs
+# The store's tests cut the power by replaying what was really written.
+need strace
+
 scripts/check.sh
 
 if cargo nextest --version >/dev/null 2>&1; then

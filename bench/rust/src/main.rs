@@ -3,6 +3,7 @@
 //! `bench/run.py` calls this, compares with the peers and makes the table. Everything here panics on
 //! bad input: only the harness calls it.
 
+mod calls;
 mod measure;
 mod phases;
 mod spawn;
@@ -28,8 +29,11 @@ fn main() {
         ["phases", folder] => phases::run(Path::new(folder)),
         ["canonical", file] => canonicalise(file),
         ["diff", old, new, old_half, new_half] => differ([old, new], [old_half, new_half]),
+        ["calls", folder] => calls::run(Path::new(folder)),
         ["spawn", rounds, commands] => spawn::run(rounds.parse().expect("a number"), commands),
-        _ => panic!("phases DIR | canonical FILE | diff OLD NEW OLD NEW | spawn ROUNDS COMMANDS"),
+        _ => panic!(
+            "phases DIR | canonical FILE | diff OLD NEW OLD NEW | calls DIR | spawn ROUNDS COMMANDS"
+        ),
     };
     println!("{answer}");
 }

@@ -149,7 +149,7 @@ pub(crate) fn format_of(path: &Path) -> Option<Format> {
 }
 
 /// Gives the path of a file without links and detours, or the path itself.
-fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 

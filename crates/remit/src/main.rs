@@ -1,9 +1,14 @@
 //! The `remit` binary. Everything it does is in the modules below; this file only starts it.
 
+mod approve;
 mod cli;
+mod clock;
+mod config;
 mod files;
+mod house;
 mod paths;
 mod render;
+mod sources;
 
 use std::process::ExitCode;
 
@@ -11,5 +16,12 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // A process that becomes a tool is started before anything else of Remit is.
+    if let Some(code) = remit_exec::process::stage() {
+        return code;
+    }
+    if let Some(code) = house::serve_built_in_tool() {
+        return code;
+    }
     cli::run()
 }

@@ -38,7 +38,7 @@ struct Finding {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    let findings = [
+    let mut findings = vec![
         version(),
         canonical_form(),
         dialects(),
@@ -47,6 +47,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
         program("python3"),
         program("node"),
     ];
+    findings.extend(sandbox());
     let ok = findings.iter().all(|f| f.ok);
     match arguments.format {
         Format::Json => {
@@ -56,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
             for finding in &findings {
                 let mark =
                     if finding.ok { "\u{1b}[32m✓\u{1b}[0m" } else { "\u{1b}[91m✗\u{1b}[0m" };
-                output.human.push_str(&format!("{mark} {:<12} {}\n", finding.name, finding.detail));
+                output.human.push_str(&format!("{mark} {:<18} {}\n", finding.name, finding.detail));
             }
         }
     }
@@ -131,6 +132,27 @@ fn cores() -> Finding {
         name: "cores",
         ok: true,
         detail: format!("{cores} used by `remit check` on directories"),
+    }
+}
+
+/// Tries every layer of the sandbox. Only all of them together decide whether tools can be called;
+/// control groups are used where they can be had.
+fn sandbox() -> Vec<Finding> {
+    let offers = std::env::current_exe().map_err(|error| error.to_string()).and_then(|binary| {
+        let launcher = remit_exec::process::Launcher::new(binary);
+        Ok(crate::house::runtime()?.block_on(remit_exec::process::offers(&launcher)))
+    });
+    match offers {
+        Err(detail) => vec![Finding { name: "confinement", ok: false, detail }],
+        Ok(offers) => offers
+            .all()
+            .into_iter()
+            .map(|(name, offer)| Finding {
+                name,
+                ok: offer.available || name == "control groups",
+                detail: offer.detail.clone(),
+            })
+            .collect(),
     }
 }
 

@@ -1,14 +1,19 @@
 //! The command line: one file a command. Arguments come in here and exit codes go out.
 
+mod call;
 mod canonical;
 mod check;
 mod completions;
+mod config;
 mod diff;
 mod doctor;
+mod explain;
 mod hash;
 mod load;
+mod log;
 mod new;
 mod schema;
+mod tools;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -38,7 +43,7 @@ const STYLES: Styles = Styles::styled()
 #[command(
     name = "remit",
     version,
-    about = "The capability plane for AI agents: declare, check, version and compare what agents may do",
+    about = "The capability plane for AI agents: declare, check, compare and run what agents may do",
     after_help = "Exit codes: 0 all is well, 1 the thing asked about is bad, 2 Remit could not do it.\n\nStart with `remit new tool`, then `remit check`.",
     styles = STYLES
 )]
@@ -65,8 +70,22 @@ enum Command {
     Hash(hash::Arguments),
     Canonical(canonical::Arguments),
     Schema(schema::Arguments),
+    Call(Box<call::Arguments>),
+    Tools(tools::Arguments),
+    Explain(explain::Arguments),
+    Log(log::Arguments),
+    Config(config::Arguments),
     Completions(completions::Arguments),
     Doctor(doctor::Arguments),
+}
+
+/// Says who reads the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlainFormat {
+    /// For a person
+    Human,
+    /// For programs; stable
+    Json,
 }
 
 /// Names a dialect on the command line.
@@ -126,6 +145,11 @@ pub(crate) fn run() -> ExitCode {
         Command::Hash(arguments) => hash::run(arguments, &mut output),
         Command::Canonical(arguments) => canonical::run(arguments, &mut output),
         Command::Schema(arguments) => schema::run(arguments, &mut output),
+        Command::Call(arguments) => call::run(arguments, &mut output),
+        Command::Tools(arguments) => tools::run(arguments, &mut output),
+        Command::Explain(arguments) => explain::run(arguments, &mut output),
+        Command::Log(arguments) => log::run(arguments, &mut output),
+        Command::Config(arguments) => config::run(arguments, &mut output),
         Command::Completions(arguments) => completions::run(arguments, &mut output),
         Command::Doctor(arguments) => doctor::run(arguments, &mut output),
     };
@@ -173,22 +197,26 @@ impl Output {
 
     /// Writes everything out. A reader that went away is not an error; a full disk is.
     fn flush(self, exit: Exit) -> Exit {
-        let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
-        let _ = stderr.write_all(self.err.as_bytes());
-        // What programs read goes around the stream that strips colours: it must arrive unchanged.
-        let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(&self.out).and_then(|()| {
-            let mut styled = anstream::AutoStream::auto(stdout);
-            styled.write_all(self.human.as_bytes())?;
-            styled.flush()
-        });
-        match written {
+        match self.write() {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
                 let _ = writeln!(stderr, "error: cannot write the output: {error}");
                 Exit::Failed
             }
             _ => exit,
         }
+    }
+
+    /// Writes everything out, and tells whether anybody reads it.
+    fn write(self) -> io::Result<()> {
+        let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
+        let _ = stderr.write_all(self.err.as_bytes());
+        // What programs read goes around the stream that strips colours: it must arrive unchanged.
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(&self.out)?;
+        let mut styled = anstream::AutoStream::auto(stdout);
+        styled.write_all(self.human.as_bytes())?;
+        styled.flush()
     }
 }
 

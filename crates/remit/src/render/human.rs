@@ -1,6 +1,6 @@
 //! Diagnostics for a person: the source line, underlined.
 
-use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use remit_model::{Diagnostic, Severity, Source, text};
@@ -26,29 +26,17 @@ impl Width {
     const LEAST: usize = 40;
 
     /// Finds the width of what is written to.
-    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
-        if stream.is_terminal() { Self(terminal_width().max(Self::LEAST)) } else { Self::USUAL }
+    pub(crate) fn of(stream: &impl AsFd) -> Self {
+        match rustix::termios::tcgetwinsize(stream) {
+            Ok(size) if size.ws_col > 0 => Self(usize::from(size.ws_col).max(Self::LEAST)),
+            _ => Self::USUAL,
+        }
     }
 
     /// Gives how much of a long value is underlined, so that something around it is still seen.
     fn underline(self) -> usize {
         LONGEST_UNDERLINE.min(self.0 / 2)
     }
-}
-
-/// Finds the width of the terminal. The crate that wraps the help texts knows it and keeps it to
-/// itself, so it is given texts to wrap: one whose lines can end at every odd column, one for the even.
-fn terminal_width() -> usize {
-    const LONGEST: usize = 2_000;
-    let measured = ["= ", "== "].map(|first| {
-        let mut ruler = clap::Command::new("ruler")
-            .about(format!("{first}{}", "= ".repeat(LONGEST / 2)))
-            .help_template("{about}")
-            .max_term_width(LONGEST);
-        let wrapped = ruler.render_help().to_string();
-        wrapped.lines().map(str::len).max().unwrap_or_default()
-    });
-    measured.into_iter().max().unwrap_or_default()
 }
 
 /// Gives one diagnostic with the line it is about.

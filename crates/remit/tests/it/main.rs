@@ -10,7 +10,9 @@
 )]
 
 mod bad_input;
+mod calls;
 mod check;
+mod crashes;
 mod diff;
 mod documents;
 mod others;

@@ -21,6 +21,31 @@ fn the_first_screen_is_true() {
 }
 
 #[test]
+fn the_example_of_a_call_is_true() {
+    let data = directory(&[]);
+    let data = data.path().to_str().unwrap();
+    let shown = r#"remit call count_words.count '{"text": "to be or not to be"}' --tools examples/counting --approve"#;
+    let input = r#"{"text": "to be or not to be"}"#;
+    let arguments = [
+        "call",
+        "count_words.count",
+        input,
+        "--tools",
+        "examples/counting",
+        "--approve",
+        "--data",
+        data,
+    ];
+    let run = remit(&repository(""), &arguments);
+    assert!(
+        readme().contains(&format!("$ {shown}\n{}", run.stdout)),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+}
+
+#[test]
 fn the_example_of_a_mistake_is_true() {
     let dir = directory(&[]);
     remit(dir.path(), &["new", "tool", "weather"]);

@@ -1,0 +1,214 @@
+//! `remit call`: one call through the whole pipeline.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use remit_engine::stage::project::{self, ToolCallResponse};
+use remit_engine::{Ended, Engine, Started};
+use remit_manifest::read::{self, Format, Limits};
+use remit_model::{Call, CallId, Severity, ThreadId, text};
+use serde_json::Value;
+
+use super::{Exit, Output};
+use crate::approve::Answers;
+use crate::files::{self, Patience};
+use crate::house::{self, Place};
+
+/// Call a capability: check, ask, run confined, record
+///
+/// The input is checked against the capability's schema. What is sensitive is asked about at the
+/// terminal; a script says --approve or --deny beforehand. The call and its outcome are in
+/// `remit log`.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  remit call file_operator.read_file '{\"filePath\": \"/srv/docs/a.pdf\"}'\n  remit call web_fetch.fetch @request.json --approve --format json\n  echo '{\"n\": 1}' | remit call demo.echo - --tools ./tools\n\nExit codes: 0 it worked, 1 it was denied, refused or failed, 2 Remit could not try."
+)]
+pub(super) struct Arguments {
+    /// The capability: `tool.command`; `remit tools` lists them
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The input: JSON, @FILE, or - for standard input
+    #[arg(value_name = "JSON", default_value = "{}")]
+    input: String,
+    /// Answer yes if a person would be asked
+    #[arg(long, conflicts_with = "deny")]
+    approve: bool,
+    /// Answer no if a person would be asked
+    #[arg(long)]
+    deny: bool,
+    /// How to print the outcome
+    #[arg(long, value_enum, default_value_t = super::PlainFormat::Human, value_name = "FORMAT")]
+    format: super::PlainFormat,
+    /// The call's id: the same id again gives the first outcome and runs nothing
+    #[arg(long, value_name = "ID")]
+    call_id: Option<String>,
+    /// The conversation the call belongs to
+    #[arg(long, value_name = "ID", default_value = "terminal")]
+    thread: String,
+    /// Stop the call after so many milliseconds, if that is sooner than its own timeout
+    #[arg(long, value_name = "MS")]
+    timeout: Option<u64>,
+    /// The agent on whose behalf the call is made
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
+    match prepared(arguments).and_then(|(engine, call)| go(arguments, &engine, call)) {
+        Ok((call, ended)) => report(arguments, &call, &ended, output),
+        Err(message) => {
+            for line in message.lines() {
+                output.error(line);
+            }
+            Exit::Failed
+        }
+    }
+}
+
+fn prepared(arguments: &Arguments) -> Result<(Engine, Call), String> {
+    let input = input(&arguments.input)?;
+    let thread = ThreadId::parse(&arguments.thread)
+        .ok_or("the thread is not an id: use letters, digits, `-`, `_`, `.` and `:`")?;
+    let id = match &arguments.call_id {
+        None => remit_engine::fresh_call_id(),
+        Some(id) => CallId::parse(id).ok_or(
+            "the call id is not one: use up to 128 letters, digits, `-`, `_`, `.` and `:`",
+        )?,
+    };
+    let answers = match (arguments.approve, arguments.deny) {
+        (true, _) => Answers::Approve,
+        (_, true) => Answers::Deny,
+        (false, false) => Answers::Terminal,
+    };
+    let offer = arguments.place.offer()?;
+    if offer.operator.sandbox_off {
+        let mut stderr = anstream::AutoStream::auto(std::io::stderr());
+        let _ = stderr.write_all(b"\x1b[1m\x1b[33mwarning\x1b[0m: the sandbox is off: the call runs with all your rights\n");
+    }
+    let engine = arguments.place.engine(offer, answers)?;
+    let call = Call {
+        id,
+        caller: house::caller(None, arguments.agent.as_deref()),
+        thread,
+        group: false,
+        capability: arguments.name.clone(),
+        input,
+        timeout_ms: arguments.timeout,
+    };
+    Ok((engine, call))
+}
+
+/// Reads the input. It is held to the same rules as a manifest: no duplicate keys, no integer that
+/// would change on the way.
+pub(super) fn input(argument: &str) -> Result<Value, String> {
+    let bytes = match argument.strip_prefix('@') {
+        Some(file) => files::read(Path::new(file), Limits::DOCUMENT.most_bytes(), Patience::Wait)
+            .map_err(|reason| format!("cannot read {file}: {reason}"))?,
+        None if argument == "-" => {
+            files::read(Path::new("-"), Limits::DOCUMENT.most_bytes(), Patience::Wait)
+                .map_err(|reason| format!("cannot read standard input: {reason}"))?
+        }
+        None => argument.as_bytes().to_vec(),
+    };
+    let reading = read::read(bytes, Some(Format::Json), &Limits::DOCUMENT);
+    if let Some(root) = reading.accepted().filter(|_| reading.bare_templates.is_empty()) {
+        return Ok(root.to_json());
+    }
+    let first = reading.diagnostics.iter().find(|d| d.severity == Severity::Error);
+    let why = first.map_or("a bare template stands in it".to_owned(), |d| {
+        format!("line {}, column {}: {}", d.position.line, d.position.column, d.message)
+    });
+    Err(format!("the input is not JSON: {why}"))
+}
+
+fn go(arguments: &Arguments, engine: &Engine, call: Call) -> Result<(Call, Ended), String> {
+    let watched = std::io::stderr().is_terminal() && arguments.format == super::PlainFormat::Human;
+    let runtime = house::runtime()?;
+    let ended = runtime.block_on(async {
+        let now = remit_engine::ports::Clock::now(&crate::clock::SystemClock::new());
+        engine.store().recover(now).await.map_err(|error| error.to_string())?;
+        let started = engine.start(call.clone());
+        let interrupted = async {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                engine.cancel(&call.key());
+            }
+        };
+        let ended = tokio::select! {
+            ended = watch(started, watched) => ended,
+            () = interrupted => Ended {
+                outcome: remit_model::Outcome::OutcomeUnknown,
+                duration_ms: 0,
+            },
+        };
+        engine.shut_down().await;
+        Ok::<_, String>(ended)
+    });
+    // Somebody may still be asked at the terminal; nobody waits for that answer any more.
+    runtime.shutdown_background();
+    Ok((call, ended?))
+}
+
+/// Waits for the end, and shows a person what the work says meanwhile.
+async fn watch(started: Started, watched: bool) -> Ended {
+    let mut progress = started.progress();
+    let end = started.ended();
+    tokio::pin!(end);
+    loop {
+        tokio::select! {
+            ended = &mut end => return ended,
+            Ok(()) = progress.changed(), if watched => {
+                let said = progress.borrow_and_update().clone();
+                let percent = said.fraction.map_or(String::new(), |f| format!("{:>3.0} % ", f * 100.0));
+                let words = said.message.unwrap_or_default();
+                let mut stderr = anstream::AutoStream::auto(std::io::stderr());
+                let _ = writeln!(stderr, "{percent}{}", text::visible(&words));
+            }
+        }
+    }
+}
+
+fn report(arguments: &Arguments, call: &Call, ended: &Ended, output: &mut Output) -> Exit {
+    let timestamp = jiff::Timestamp::now().to_string();
+    let response =
+        project::tool_call_response(&ended.outcome, call.id.as_str(), ended.duration_ms, timestamp);
+    match arguments.format {
+        super::PlainFormat::Json => {
+            output.out = serde_json::to_vec_pretty(&response).unwrap_or_default();
+            output.out.push(b'\n');
+        }
+        super::PlainFormat::Human => human(&response, output),
+    }
+    if ended.outcome.is_success() { Exit::Fine } else { Exit::Bad }
+}
+
+fn human(response: &ToolCallResponse, output: &mut Output) {
+    if let Some(error) = &response.error {
+        let code = response.code.as_deref().unwrap_or_default();
+        output.error(&format!("{error} ({code})"));
+        let errors =
+            response.details.as_ref().and_then(|d| d.get("errors")).and_then(Value::as_array);
+        for error in errors.into_iter().flatten() {
+            let part = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+            output.help(&format!("{} {}", part("path"), part("message")));
+        }
+        return;
+    }
+    match &response.result {
+        Some(Value::String(text)) => text.lines().for_each(|line| output.line(line)),
+        Some(value) => {
+            let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+            pretty.lines().for_each(|line| output.line(line));
+        }
+        None => {}
+    }
+    if let Some(message) = &response.message {
+        output.err.push_str(&format!("{}\n", text::visible(message)));
+    }
+    if let Some(data) = &response.base64 {
+        output
+            .err
+            .push_str(&format!("{} characters of base64: --format json shows them\n", data.len()));
+    }
+}

@@ -1,0 +1,253 @@
+//! A tool's configuration: `configs/<tool>.yaml`, checked, defaults filled in, `${ENV}` expanded.
+
+use std::path::{Path, PathBuf};
+
+use remit_engine::catalog::Settings;
+use remit_engine::redact::Redactor;
+use remit_manifest::schema::validator::Validator;
+use remit_manifest::shape::Shape;
+use remit_model::{Manifest, canonical, text};
+use serde_json::{Map, Value};
+
+use super::{in_one_line, judge};
+
+/// Looks an environment variable up.
+pub(crate) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+
+/// Is the process's own environment.
+pub(crate) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Says why a tool cannot be set up: one line for each thing that is wrong, none with a value in it.
+pub(crate) type Wrong = Vec<String>;
+
+/// Gives the file that configures a tool, whether it is there or not.
+pub(crate) fn file_of(directory: &Path, tool: &str) -> PathBuf {
+    let named = |ending: &str| directory.join(format!("{tool}.{ending}"));
+    ["yaml", "yml", "json"]
+        .map(named)
+        .into_iter()
+        .find(|path| path.exists())
+        .unwrap_or(named("yaml"))
+}
+
+/// Reads, expands, completes and checks a tool's configuration. A file that is not there is an empty
+/// one; `made` are values for settings that the tool has and the file leaves out.
+pub(crate) fn load(
+    manifest: &Manifest,
+    path: &Path,
+    made: Option<&Map<String, Value>>,
+    environment: Environment<'_>,
+) -> Result<Settings, Wrong> {
+    let mut written = if path.exists() { read(path)? } else { Map::new() };
+    for (name, value) in made.into_iter().flatten() {
+        if manifest.settings.iter().any(|field| field.name == *name) && !written.contains_key(name)
+        {
+            written.insert(name.clone(), value.clone());
+        }
+    }
+    complete(manifest, written, path, environment)
+}
+
+fn read(path: &Path) -> Result<Map<String, Value>, Wrong> {
+    static ANY: Shape = Shape::Map(&Shape::Any);
+    let judged = judge(path, &ANY).map_err(|reason| {
+        vec![format!("cannot read {}: {reason}", crate::paths::for_people(path))]
+    })?;
+    let wrong: Wrong = judged.errors().map(|d| in_one_line(path, d)).collect();
+    match judged.reading.root.as_ref().map(remit_model::Node::to_json) {
+        Some(Value::Object(map)) if wrong.is_empty() => Ok(map),
+        // A file of comments sets nothing.
+        None if judged.errors().all(|d| d.rule == "empty-document") => Ok(Map::new()),
+        _ => Err(wrong),
+    }
+}
+
+fn complete(
+    manifest: &Manifest,
+    mut values: Map<String, Value>,
+    path: &Path,
+    environment: Environment<'_>,
+) -> Result<Settings, Wrong> {
+    let mut wrong = Wrong::new();
+    for (name, value) in &mut values {
+        expand(value, environment, &mut |variable| {
+            wrong.push(format!(
+                "{}: `{name}` needs the environment variable {}, which is not set",
+                crate::paths::for_people(path),
+                text::quoted(variable)
+            ));
+        });
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let schema = manifest.config_schema.as_ref();
+    for (name, property) in properties(schema) {
+        if let (false, Some(default)) = (values.contains_key(name), property.get("default")) {
+            values.insert(name.clone(), default.clone());
+        }
+    }
+    let redactor = Redactor::new(secrets(manifest, &values));
+    let values = Value::Object(values);
+    if let Some(schema) = schema {
+        let validator = Validator::compile(schema).map_err(|why| vec![why])?;
+        // A message of the validator repeats the value it speaks of.
+        let secret = |path: &str| {
+            manifest
+                .settings
+                .iter()
+                .any(|field| field.secret && path.starts_with(&format!("/{}", field.name)))
+        };
+        wrong.extend(validator.errors(&values).into_iter().map(|(place, message)| {
+            let place =
+                if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
+            let message = match secret(place.trim_matches('`')) {
+                true => "the value does not fit its schema".to_owned(),
+                false => redactor.text(&message),
+            };
+            format!("{}: {place}: {message}", crate::paths::for_people(path))
+        }));
+    } else if values.as_object().is_some_and(|map| !map.is_empty()) {
+        wrong.push(format!("{}: the tool takes no settings", crate::paths::for_people(path)));
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let fingerprint = canonical::hash_bytes(values.to_string().as_bytes());
+    let Value::Object(values) = values else { return Err(wrong) };
+    Ok(Settings { values, redactor, fingerprint })
+}
+
+fn properties(schema: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    schema.and_then(|s| s.get("properties")).and_then(Value::as_object).into_iter().flatten()
+}
+
+fn secrets(manifest: &Manifest, values: &Map<String, Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    for field in manifest.settings.iter().filter(|field| field.secret) {
+        if let Some(value) = values.get(&field.name) {
+            leaves(value, &mut found);
+        }
+    }
+    found
+}
+
+fn leaves(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Number(number) => found.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
+        Value::Object(map) => map.values().for_each(|item| leaves(item, found)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// Puts environment variables in place of `${NAME}` in every string. `$${` is a plain `${`. What was
+/// put in is not looked at again.
+fn expand(value: &mut Value, environment: Environment<'_>, missing: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => {
+            if let Some(expanded) = expanded(text, environment, missing) {
+                *text = expanded;
+            }
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| expand(item, environment, missing));
+        }
+        Value::Object(map) => {
+            map.values_mut().for_each(|item| expand(item, environment, missing));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn expanded(
+    text: &str,
+    environment: Environment<'_>,
+    missing: &mut dyn FnMut(&str),
+) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    text.contains("${").then_some(())?;
+    while let Some(at) = rest.find("${") {
+        let (before, from) = rest.split_at(at);
+        if let Some(before) = before.strip_suffix('$') {
+            out.push_str(before);
+            out.push_str("${");
+            rest = from.get(2..).unwrap_or_default();
+            continue;
+        }
+        out.push_str(before);
+        let Some(end) = from.find('}') else {
+            out.push_str(from);
+            return Some(out);
+        };
+        let name = from.get(2..end).unwrap_or_default();
+        let name = name.strip_prefix("env:").unwrap_or(name);
+        match environment(name) {
+            Some(value) => out.push_str(&value),
+            None => missing(name),
+        }
+        rest = from.get(end + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Shows a tool's settings with the secrets hidden.
+pub(crate) fn shown(manifest: &Manifest, settings: &Settings) -> Map<String, Value> {
+    let mut values = settings.values.clone();
+    for (name, value) in &mut values {
+        let secret = manifest.settings.iter().any(|field| field.secret && field.name == *name);
+        if secret && !value.is_null() && value.as_str() != Some("") {
+            *value = Value::String(remit_engine::redact::HIDDEN.to_owned());
+        } else {
+            settings.redactor.value(value);
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn manifest() -> Manifest {
+        let text = r#"{"manifest_version":"1.0.0","name":"t","display_name":"T","description":"d","entry":"t.py",
+            "config_schema":{"api_key":{"type":"string","minLength":8,"required":true},
+            "url":{"type":"string","default":"http://localhost"},"n":{"type":"integer","default":3}},
+            "commands":[{"name":"c","description":"d"}]}"#;
+        let options = remit_manifest::compile::Options::default();
+        remit_manifest::compile::check(text.as_bytes(), options).manifest().unwrap()
+    }
+
+    fn with(values: Value) -> Result<Settings, Wrong> {
+        let variables = |name: &str| (name == "KEY").then(|| "c4nary-${URL}".to_owned());
+        let Value::Object(map) = values else { unreachable!() };
+        complete(&manifest(), map, Path::new("configs/t.yaml"), &variables)
+    }
+
+    #[test]
+    fn variables_are_put_in_once_and_defaults_filled_in() {
+        let settings = with(json!({"api_key": "k-${KEY}-$${KEY}", "n": 5})).unwrap();
+        assert_eq!(settings.values["api_key"], "k-c4nary-${URL}-${KEY}");
+        assert_eq!(settings.values["url"], "http://localhost");
+        assert_eq!(settings.values["n"], 5);
+        let shown = shown(&manifest(), &settings);
+        assert_eq!(shown["api_key"], "[secret]");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_value() {
+        let missing = with(json!({"api_key": "${NOPE}"})).unwrap_err();
+        assert!(missing[0].contains("`NOPE`"), "{missing:?}");
+        let wrong = with(json!({"api_key": "c4n", "n": "x", "other": 1})).unwrap_err();
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+        assert!(!wrong.join("").contains("c4n"), "{wrong:?}");
+        let absent = with(json!({})).unwrap_err();
+        assert!(absent[0].contains("api_key"), "{absent:?}");
+    }
+}

@@ -1,0 +1,165 @@
+//! The wiring: the only place where the engine meets what it runs on.
+
+pub(crate) mod reload;
+
+mod stop;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use remit_engine::catalog::Catalog;
+use remit_engine::{Engine, Parts};
+use remit_exec::process::pool::PoolOptions;
+use remit_exec::process::{Options, ProcessExecutor, Sandbox};
+use remit_model::Caller;
+use remit_store::sqlite::SqliteStore;
+
+use crate::approve::{Answers, TerminalApprover};
+use crate::clock::SystemClock;
+use crate::config::policy::{self, Operator};
+use crate::config::{self, settings};
+use crate::sources::{Loaded, Loader, Rejected};
+
+/// Makes this binary serve a built-in tool: the argument before the tool's name.
+pub(crate) const HANDLER: &str = "serve-built-in-tool";
+
+/// Says where things are; flags that several commands share.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct Place {
+    /// The tools directory: manifests, and the files they run [default: tools, if there is one]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) tools: Option<PathBuf>,
+    /// The directory of tool configurations [default: configs in the tools directory]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) configs: Option<PathBuf>,
+    /// The operator's policy [default: remit.yaml, if there is one]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// The directory the record is kept in [default: ~/.local/share/remit]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// Whether processes run confined
+    #[arg(long, value_enum, value_name = "WHEN", global = true)]
+    pub(crate) sandbox: Option<SandboxArgument>,
+}
+
+/// Says whether processes run confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SandboxArgument {
+    /// Confined, or not at all
+    Required,
+    /// Not confined; every line about such a call says so
+    Off,
+}
+
+/// Is what can be called, and what cannot, under the operator's policy.
+pub(crate) struct Offer {
+    pub(crate) operator: Operator,
+    pub(crate) loader: Loader,
+    pub(crate) catalog: Catalog,
+    pub(crate) rejected: Vec<Rejected>,
+}
+
+impl Place {
+    /// Reads policy, manifests and configuration.
+    pub(crate) fn offer(&self) -> Result<Offer, String> {
+        let mut operator = match config::policy_file(self.config.as_deref()) {
+            Some(file) => policy::load(&file)?,
+            None => Operator::default(),
+        };
+        match self.sandbox {
+            Some(SandboxArgument::Off) => operator.sandbox_off = true,
+            Some(SandboxArgument::Required) => operator.sandbox_off = false,
+            None => {}
+        }
+        let tools = config::tools_directory(self.tools.as_deref());
+        if let Some(tools) = tools.as_deref().filter(|tools| !tools.is_dir()) {
+            return Err(format!(
+                "there is no directory {}; name one with --tools",
+                crate::paths::for_people(&tools)
+            ));
+        }
+        let mut loader = Loader::new(tools, self.configs.clone());
+        loader.set_egress(operator.egress());
+        let Loaded { sources, rejected } = loader.load(&settings::environment);
+        let catalog = Catalog::build(sources, Arc::new(operator.policy_with_defaults()));
+        Ok(Offer { operator, loader, catalog, rejected })
+    }
+
+    /// Says how processes are started and what they never reach.
+    fn processes(&self, offer: &Offer) -> Result<Options, String> {
+        let launcher = std::env::current_exe()
+            .map_err(|error| format!("cannot find the binary that starts tools: {error}"))?;
+        let hidden = [
+            Some(config::data_directory(self.data.as_deref())?),
+            config::policy_file(self.config.as_deref()),
+            offer.loader.configs().map(Path::to_owned),
+        ];
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Ok(Options {
+            launcher,
+            handler: HANDLER.to_owned(),
+            sandbox: if offer.operator.sandbox_off { Sandbox::Off } else { Sandbox::On },
+            limits: offer.operator.process_limits(),
+            scopes: offer.catalog.policy().scopes.clone(),
+            hidden: hidden.into_iter().flatten().map(absolute).collect(),
+            pool: PoolOptions::default(),
+        })
+    }
+
+    /// Opens the record.
+    pub(crate) fn store(&self) -> Result<Arc<SqliteStore>, String> {
+        let data = config::data_directory(self.data.as_deref())?;
+        SqliteStore::open(&data).map(Arc::new).map_err(|error| error.to_string())
+    }
+
+    /// Puts an engine together over this offer.
+    pub(crate) fn engine(&self, offer: Offer, answers: Answers) -> Result<Engine, String> {
+        let store = self.store()?;
+        let confined = !offer.operator.sandbox_off;
+        let executor = Arc::new(ProcessExecutor::new(self.processes(&offer)?));
+        let engine = Engine::new(Parts {
+            executor,
+            store,
+            approver: Arc::new(TerminalApprover { answers }),
+            clock: Arc::new(SystemClock::new()),
+            probe: stop::probe(),
+            confined,
+        });
+        engine.swap(offer.catalog);
+        Ok(engine)
+    }
+}
+
+/// Says who calls from this terminal.
+pub(crate) fn caller(user: Option<&str>, agent: Option<&str>) -> Caller {
+    let own = || std::env::var("USER").ok().filter(|name| !name.is_empty());
+    let user = user.map(str::to_owned).or_else(own).unwrap_or_else(|| "local".to_owned());
+    Caller { user, agent: agent.map(str::to_owned), device: Some("terminal".to_owned()) }
+}
+
+/// Makes the runtime that calls run on.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))
+}
+
+/// Serves a built-in tool if this process was started as one.
+pub(crate) fn serve_built_in_tool() -> Option<std::process::ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next()? != HANDLER {
+        return None;
+    }
+    let name = arguments.next().unwrap_or_default();
+    let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
+    Some(match remit_handlers::serve(&name, input, output) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            use std::io::Write as _;
+            let _ = writeln!(std::io::stderr(), "{error}");
+            std::process::ExitCode::FAILURE
+        }
+    })
+}

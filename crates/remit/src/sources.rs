@@ -1,0 +1,355 @@
+//! From a tools directory to the sources of a catalog: manifests, their configuration, what stands
+//! in the way, and the last good version of what was broken since.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use remit_engine::catalog::{Problem, Source};
+use remit_manifest::compile::{self, Checked, Options};
+use remit_manifest::detect;
+use remit_manifest::read::Limits;
+use remit_model::{Dialect, Severity, canonical};
+use serde_json::{Map, Value};
+
+use crate::config::settings::{self, Environment};
+use crate::files::{self, Patience};
+
+/// Where the configuration of tools lies, beside their manifests.
+const CONFIGS: &str = "configs";
+
+/// Is a manifest that could not be used, and why: for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rejected {
+    pub(crate) origin: String,
+    pub(crate) message: String,
+}
+
+/// Loads tools again and again, and remembers the last good version of each.
+#[derive(Default)]
+pub(crate) struct Loader {
+    tools: Option<PathBuf>,
+    configs: Option<PathBuf>,
+    /// Settings of the built-in tools that the operator's policy makes, where their own files do not.
+    egress: Map<String, Value>,
+    good: HashMap<String, Source>,
+}
+
+/// Is what a directory holds now.
+pub(crate) struct Loaded {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) rejected: Vec<Rejected>,
+}
+
+impl Loader {
+    /// Takes the directories to look in.
+    pub(crate) fn new(tools: Option<PathBuf>, configs: Option<PathBuf>) -> Self {
+        let configs = configs.or_else(|| tools.as_deref().map(|tools| tools.join(CONFIGS)));
+        Self { tools, configs, egress: Map::new(), good: HashMap::new() }
+    }
+
+    /// Takes where the built-in tools may connect.
+    pub(crate) fn set_egress(&mut self, egress: Map<String, Value>) {
+        self.egress = egress;
+    }
+
+    /// Gives the directory of configurations.
+    pub(crate) fn configs(&self) -> Option<&Path> {
+        self.configs.as_deref()
+    }
+
+    /// Loads everything anew.
+    pub(crate) fn load(&mut self, environment: Environment<'_>) -> Loaded {
+        let mut rejected = Vec::new();
+        let mut sources = Vec::new();
+        for (name, text) in remit_handlers::MANIFESTS {
+            let checked = compile::check(text.as_bytes(), Options::default());
+            sources.extend(self.source(&checked, &format!("built-in {name}"), None, environment));
+        }
+        if let Some(tools) = self.tools.clone() {
+            self.directory(&tools, environment, &mut sources, &mut rejected);
+        }
+        dependencies(&mut sources);
+        for source in sources.iter().filter(|s| s.problem.is_none() && s.settings.is_ok()) {
+            self.good.insert(source.origin.clone(), source.clone());
+        }
+        Loaded { sources, rejected }
+    }
+
+    fn directory(
+        &self,
+        tools: &Path,
+        environment: Environment<'_>,
+        sources: &mut Vec<Source>,
+        rejected: &mut Vec<Rejected>,
+    ) {
+        let (found, unreadable) = files::find(&[tools.to_owned()]);
+        rejected.extend(unreadable.into_iter().map(|file| Rejected {
+            origin: crate::paths::for_people(&file.path),
+            message: format!("cannot be read: {}", file.reason),
+        }));
+        let root = files::real_path(tools);
+        for file in found {
+            if self.configs.as_deref().is_some_and(|configs| file.path.starts_with(configs)) {
+                continue;
+            }
+            let origin = crate::paths::for_people(&file.path);
+            let bytes = match files::read(&file.path, Limits::MANIFEST.most_bytes(), Patience::GoOn)
+            {
+                Ok(bytes) => bytes,
+                Err(reason) => {
+                    let message = format!("cannot be read: {reason}");
+                    self.fall_back(&origin, message, sources, rejected);
+                    continue;
+                }
+            };
+            let format = files::format_of(&file.path);
+            let checked = compile::check(&bytes, Options { format, ..Options::default() });
+            let surely = checked.reading.root.as_ref().is_some_and(detect::is_surely_a_manifest);
+            if checked.dialect != Some(Dialect::Tool) && checked.ok() {
+                continue;
+            }
+            if !surely && !self.good.contains_key(&origin) {
+                continue;
+            }
+            match self.source(&checked, &origin, Some(root.clone()), environment) {
+                // The built-in tools' own manifests may lie in the directory too.
+                Some(source)
+                    if sources.iter().any(|s| s.root.is_none() && s.hash == source.hash) => {}
+                Some(source) => sources.push(self.with_last_settings(source)),
+                None => self.fall_back(&origin, first_error(&checked), sources, rejected),
+            }
+        }
+    }
+
+    fn source(
+        &self,
+        checked: &Checked,
+        origin: &str,
+        root: Option<PathBuf>,
+        environment: Environment<'_>,
+    ) -> Option<Source> {
+        let manifest = checked.manifest()?;
+        let name = manifest.name.clone()?;
+        let hash = canonical::hash(checked.tree()?);
+        let file = self.configs.as_deref().map(|configs| settings::file_of(configs, &name));
+        let file = file.unwrap_or_default();
+        let made = if root.is_none() { Some(&self.egress) } else { None };
+        let settings =
+            settings::load(&manifest, &file, made, environment).map_err(|wrong| wrong.join("; "));
+        Some(Source {
+            name,
+            origin: origin.to_owned(),
+            root,
+            manifest,
+            hash,
+            settings,
+            problem: None,
+        })
+    }
+
+    /// Keeps the last good settings of a tool whose configuration is broken now.
+    fn with_last_settings(&self, source: Source) -> Source {
+        let Err(message) = &source.settings else { return source };
+        match self.good.get(&source.origin).filter(|good| good.hash == source.hash) {
+            Some(good) => Source {
+                settings: good.settings.clone(),
+                problem: Some(Problem {
+                    message: format!("its last good configuration is in use: {message}"),
+                    usable: true,
+                }),
+                ..source
+            },
+            None => source,
+        }
+    }
+
+    /// Uses the last good version of a manifest that is broken now, and says so.
+    fn fall_back(
+        &self,
+        origin: &str,
+        message: String,
+        sources: &mut Vec<Source>,
+        rejected: &mut Vec<Rejected>,
+    ) {
+        if let Some(good) = self.good.get(origin) {
+            let said = format!("its last good version is in use: {message}");
+            let problem = Some(Problem { message: said, usable: true });
+            sources.push(Source { problem, ..good.clone() });
+        }
+        rejected.push(Rejected { origin: origin.to_owned(), message });
+    }
+}
+
+fn first_error(checked: &Checked) -> String {
+    let errors = checked.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    let count = errors.clone().count();
+    match errors.clone().next() {
+        Some(first) => {
+            let (line, column) = (first.position.line, first.position.column);
+            let place = format!("line {line}, column {column} ({})", first.pointer);
+            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+            format!("{place}: {}{more}; `remit check` says all", first.message)
+        }
+        None => "it is no tool manifest".to_owned(),
+    }
+}
+
+/// Marks tools that need others which are missing, switched off or broken, and cycles of them.
+fn dependencies(sources: &mut [Source]) {
+    let usable = |source: &Source| {
+        source.manifest.enabled && source.problem.as_ref().is_none_or(|p| p.usable)
+    };
+    // Each round may break a tool that others need; as many rounds as there are tools is enough.
+    for _ in 0..=sources.len() {
+        let known: HashMap<String, bool> =
+            sources.iter().map(|source| (source.name.clone(), usable(source))).collect();
+        let mut changed = false;
+        for source in sources.iter_mut().filter(|source| usable(source)) {
+            let unmet =
+                source.manifest.dependencies.iter().find_map(|name| match known.get(name) {
+                    Some(true) => None,
+                    Some(false) => Some(format!("it needs `{name}`, which cannot be used")),
+                    None => Some(format!("it needs `{name}`, which is not there")),
+                });
+            if let Some(message) = unmet {
+                source.problem = Some(Problem { message, usable: false });
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for name in cycles(sources) {
+        if let Some(source) = sources.iter_mut().find(|source| source.name == name) {
+            let message = "it needs itself, by way of its dependencies".to_owned();
+            source.problem = Some(Problem { message, usable: false });
+        }
+    }
+}
+
+/// Finds the tools that reach themselves: what is left when tools whose needs are all met are taken
+/// away again and again.
+fn cycles(sources: &[Source]) -> Vec<String> {
+    let mut left: HashMap<&str, &[String]> = sources
+        .iter()
+        .filter(|source| source.problem.is_none())
+        .map(|source| (source.name.as_str(), source.manifest.dependencies.as_slice()))
+        .collect();
+    loop {
+        let free: Vec<&str> = left
+            .iter()
+            .filter(|(_, needs)| needs.iter().all(|need| !left.contains_key(need.as_str())))
+            .map(|(name, _)| *name)
+            .collect();
+        if free.is_empty() {
+            return left.into_keys().map(str::to_owned).collect();
+        }
+        free.iter().for_each(|name| {
+            left.remove(name);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remit_engine::catalog::Settings;
+
+    fn manifest(name: &str, more: &str) -> String {
+        format!(
+            "manifest_version: \"1.0.0\"\nname: {name}\ndisplay_name: T\ndescription: d\nentry: t.py\nconfig_schema:\n  n: {{type: integer, default: 1}}\ncommands:\n  - {{name: go, description: d}}\n{more}"
+        )
+    }
+
+    struct Place {
+        directory: tempfile::TempDir,
+        loader: Loader,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            std::fs::create_dir(directory.path().join("configs")).unwrap();
+            let loader = Loader::new(Some(directory.path().to_owned()), None);
+            Self { directory, loader }
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.directory.path().join(name), text).unwrap();
+        }
+
+        fn load(&mut self) -> Loaded {
+            let mut loaded = self.loader.load(&|_| None);
+            loaded.sources.retain(|source| source.root.is_some());
+            loaded
+        }
+    }
+
+    fn n(source: &Source) -> i64 {
+        let settings: &Settings = source.settings.as_ref().unwrap();
+        settings.values["n"].as_i64().unwrap()
+    }
+
+    #[test]
+    fn a_manifest_that_breaks_leaves_its_last_good_version_in_use() {
+        let mut place = Place::new();
+        place.write("a.yaml", &manifest("a", ""));
+        assert_eq!(place.load().sources.len(), 1);
+        place.write("a.yaml", &manifest("a", "timeout: soon\n"));
+        let loaded = place.load();
+        let problem = loaded.sources[0].problem.as_ref().unwrap();
+        assert!(problem.usable && problem.message.contains("timeout"), "{problem:?}");
+        assert_eq!(loaded.rejected.len(), 1);
+        place.write("a.yaml", "{");
+        assert!(place.load().sources[0].problem.as_ref().unwrap().usable, "even if unreadable");
+        place.write("a.yaml", &manifest("a", "timeout: 5\n"));
+        let loaded = place.load();
+        assert_eq!((loaded.sources[0].problem.as_ref(), loaded.rejected.len()), (None, 0));
+        std::fs::remove_file(place.directory.path().join("a.yaml")).unwrap();
+        assert!(place.load().sources.is_empty(), "what is removed is gone");
+    }
+
+    #[test]
+    fn settings_that_break_leave_the_last_good_ones_in_use() {
+        let mut place = Place::new();
+        place.write("a.yaml", &manifest("a", ""));
+        place.write("configs/a.yaml", "n: 5\n");
+        assert_eq!(n(&place.load().sources[0]), 5);
+        place.write("configs/a.yaml", "n: five\n");
+        let source = place.load().sources.remove(0);
+        assert_eq!(n(&source), 5);
+        let problem = source.problem.unwrap();
+        assert!(problem.usable && problem.message.contains("last good configuration"));
+        place.write("configs/a.yaml", "n: 6\n");
+        assert_eq!(n(&place.load().sources[0]), 6);
+    }
+
+    #[test]
+    fn settings_that_were_never_good_make_the_tool_unusable() {
+        let mut place = Place::new();
+        place.write("a.yaml", &manifest("a", ""));
+        place.write("configs/a.yaml", "n: five\n");
+        assert!(place.load().sources[0].settings.is_err());
+    }
+
+    #[test]
+    fn what_needs_what_is_missing_off_or_itself_cannot_be_used() {
+        let mut place = Place::new();
+        place.write("a.yaml", &manifest("a", "dependencies: [b]\n"));
+        place.write("b.yaml", &manifest("b", "dependencies: [c]\n"));
+        place.write("c.yaml", &manifest("c", "enabled: false\n"));
+        place.write("d.yaml", &manifest("d", "dependencies: [e]\n"));
+        place.write("e.yaml", &manifest("e", "dependencies: [d]\n"));
+        place.write("f.yaml", &manifest("f", "dependencies: [g]\n"));
+        place.write("g.yaml", &manifest("g", ""));
+        let loaded = place.load();
+        let usable: Vec<&str> = loaded
+            .sources
+            .iter()
+            .filter(|source| source.problem.is_none() && source.manifest.enabled)
+            .map(|source| source.name.as_str())
+            .collect();
+        assert_eq!(usable, ["f", "g"]);
+    }
+}
