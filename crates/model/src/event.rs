@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn whatever_is_altered_or_removed_breaks_the_chain() {
         assert_eq!(verify(&chain()), Ok(()));
-        let alterations: [(&str, fn(&mut Event)); 7] = [
+        type Alter = fn(&mut Event);
+        let alterations: [(&str, Alter); 7] = [
             ("body", |e| e.body.push(' ')),
             ("kind", |e| e.kind = EventKind::Outcome),
             ("call", |e| e.call = None),

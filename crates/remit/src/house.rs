@@ -76,7 +76,7 @@ impl Place {
         if let Some(tools) = tools.as_deref().filter(|tools| !tools.is_dir()) {
             return Err(format!(
                 "there is no directory {}; name one with --tools",
-                crate::paths::for_people(&tools)
+                crate::paths::for_people(tools)
             ));
         }
         let mut loader = Loader::new(tools, self.configs.clone());

@@ -212,7 +212,8 @@ fn lower(root: &Node) -> Operator {
             allow: patterns(list.get("allow")),
         })
         .collect();
-    let members = |key: &str| root.get(key).and_then(Node::as_object).map(|o| o.members());
+    let members =
+        |key: &str| root.get(key).and_then(Node::as_object).map(remit_model::Object::members);
     for member in members("scopes").unwrap_or_default() {
         let access = ScopeAccess {
             network: member.value.get("network").and_then(Node::as_bool).unwrap_or(false),

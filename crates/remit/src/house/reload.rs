@@ -25,11 +25,9 @@ impl Fingerprint {
         for path in [tools, place.configs.clone(), policy].into_iter().flatten() {
             let walker = walkdir::WalkDir::new(path).follow_links(true).max_depth(8);
             for entry in walker.into_iter().filter_map(Result::ok) {
-                if let Ok(metadata) = entry.metadata() {
-                    if metadata.is_file() {
-                        let facts = (metadata.len(), metadata.modified().ok(), inode(&metadata));
-                        seen.insert(entry.into_path(), facts);
-                    }
+                if let Some(metadata) = entry.metadata().ok().filter(std::fs::Metadata::is_file) {
+                    let facts = (metadata.len(), metadata.modified().ok(), inode(&metadata));
+                    seen.insert(entry.into_path(), facts);
                 }
             }
         }
