@@ -89,6 +89,33 @@ mod tests {
     }
 
     #[test]
+    fn what_climbs_or_hides_is_refused_even_where_it_would_stay_inside() {
+        for written in [
+            "",
+            "/data/a/../b",
+            "..",
+            "a\\..\\b",
+            "/data/...",
+            "/data/. ./x",
+            "/data/ /x",
+            "~/x",
+            "~x",
+            "file:///data/x",
+            "/data/%2e%2e/x",
+            "/data/a%2Fb",
+            "/data/a%00",
+            "/data/a\0",
+            "/data/a\nb",
+            "/data/%252e%252e",
+            "/data/%c0%ae",
+            "/data/%u2215x",
+            "/data/0x2e0x2e",
+        ] {
+            assert_eq!(clean(written).unwrap_err().code, "INVALID_PATH", "{written:?}");
+        }
+    }
+
+    #[test]
     fn a_path_as_long_as_the_kernel_takes_passes_and_a_longer_one_does_not() {
         assert!(clean(&"x".repeat(LONGEST)).is_ok());
         assert!(clean(&"x".repeat(LONGEST + 1)).is_err());

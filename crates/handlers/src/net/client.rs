@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Method, Request};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::transport::{Connector, RustlsConnector, TcpConnector};
-use ureq::{Agent, Body, Error, SendBody};
+use ureq::{Agent, AsSendBody, Body, Error};
 use url::Url;
 
 use super::guard::{Guard, shown};
@@ -82,7 +82,7 @@ impl Client {
         let mut url = url.clone();
         for hop in 0..=limits.redirects {
             let request = Request::builder().method(Method::GET).uri(url.as_str());
-            let request = request.header("accept", accept).body(SendBody::none());
+            let request = request.header("accept", accept).body(());
             let (headers, reply) = self.send(&url, request, limits.bytes, deadline)?;
             let Some(next) = redirect(&reply, &headers)? else { return Ok(reply) };
             // Also after the last hop, so that the reason given is the true one.
@@ -109,14 +109,14 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = match body {
-            Some(body) => request
-                .header("content-type", "application/json")
-                .body(SendBody::from_owned_reader(std::io::Cursor::new(body.as_bytes().to_vec()))),
-            None => request.body(SendBody::none()),
-        };
         let deadline = Instant::now() + limits.time;
-        let (headers, reply) = self.send(url, request, limits.bytes, deadline)?;
+        let (headers, reply) = match body {
+            Some(body) => {
+                let request = request.header("content-type", "application/json").body(body);
+                self.send(url, request, limits.bytes, deadline)?
+            }
+            None => self.send(url, request.body(()), limits.bytes, deadline)?,
+        };
         match redirect(&reply, &headers)? {
             None => Ok(reply),
             Some(next) => {
@@ -127,10 +127,10 @@ impl Client {
         }
     }
 
-    fn send(
+    fn send<B: AsSendBody>(
         &self,
         url: &Url,
-        request: Result<Request<SendBody<'_>>, ureq::http::Error>,
+        request: Result<Request<B>, ureq::http::Error>,
         most: u64,
         deadline: Instant,
     ) -> Result<(HeaderMap, Reply), Failure> {

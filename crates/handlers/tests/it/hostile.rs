@@ -155,7 +155,12 @@ fn entities_and_attributes_do_not_multiply() {
     let attributes: String = (0..300_000).map(|n| format!(" a{n}=\"\"")).collect();
     let answer = read_bytes(
         "a.docx",
-        &docx(&format!("<w:p{attributes}><w:r><w:t>x</w:t></w:r></w:p>"), &[]),
+        &docx(
+            &format!(
+                "<w:p><w:pPr><w:pStyle{attributes} w:val=\"1\"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"
+            ),
+            &[],
+        ),
     );
     assert_eq!(answer.result()["content"], "x");
     let nested =

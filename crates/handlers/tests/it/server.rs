@@ -136,25 +136,8 @@ fn receive(stream: &TcpStream) -> Option<Request> {
     let mut body = String::new();
     if let Some(length) = headers.get("content-length").and_then(|length| length.parse().ok()) {
         reader.take(length).read_to_string(&mut body).ok()?;
-    } else if headers.get("transfer-encoding").is_some_and(|coding| coding == "chunked") {
-        body = chunks(&mut reader)?;
     }
     Some(Request { method, target, headers, body })
-}
-
-fn chunks(reader: &mut impl BufRead) -> Option<String> {
-    let mut body = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let size = usize::from_str_radix(line.trim(), 16).ok()?;
-        let mut chunk = vec![0; size + 2];
-        reader.read_exact(&mut chunk).ok()?;
-        if size == 0 {
-            return String::from_utf8(body).ok();
-        }
-        body.extend_from_slice(&chunk[..size]);
-    }
 }
 
 fn respond(mut stream: TcpStream, reply: Reply, stopped: &AtomicBool) {
