@@ -108,6 +108,10 @@ impl Inflight {
         })
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls().is_empty()
+    }
+
     pub(crate) fn cancel_all(&self) -> Vec<Started> {
         let calls = self.calls();
         calls.values().for_each(|flight| flight.cancel.cancel());

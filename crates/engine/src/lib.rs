@@ -14,6 +14,7 @@ pub mod ports;
 pub mod record;
 pub mod redact;
 pub mod stage;
+mod stop;
 mod walk;
 
 pub use inflight::{Ended, Started};

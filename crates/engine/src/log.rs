@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use remit_model::event::Draft;
 use remit_model::{
-    Call, CallId, Caller, Denial, EventKind, Grant, Instant, Outcome, Sensitivity, ThreadId,
+    Call, CallId, CallKey, Caller, Denial, EventKind, Grant, Instant, Outcome, Permit, Sensitivity,
+    ThreadId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,6 +67,11 @@ struct Reply {
     answer: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Denial>,
+}
+
+#[derive(Serialize)]
+struct Wish<'a> {
+    by: &'a str,
 }
 
 #[derive(Serialize)]
@@ -151,6 +157,12 @@ impl Ending {
     }
 }
 
+/// Gives the event that tells that somebody wants a call stopped.
+#[must_use]
+pub fn stop_asked(key: &CallKey, by: &str, at: &Instant) -> Draft {
+    draft(at.wall_ms, EventKind::StopAsked, Some(&key.id), &Wish { by })
+}
+
 /// Gives the end of a call about which a person was asked by a process that is gone.
 #[must_use]
 pub fn never_answered() -> Outcome {
@@ -181,6 +193,18 @@ pub fn given(grant: &Grant, call: Option<&CallId>) -> Draft {
 #[must_use]
 pub fn revoked(grant: &Grant, at: &Instant) -> Draft {
     draft(at.wall_ms, EventKind::GrantRevoked, None, &permission(grant))
+}
+
+/// Gives the event that tells that what was taken back may be asked for again.
+#[must_use]
+pub fn lifted(permit: &Permit, at: &Instant) -> Draft {
+    draft(at.wall_ms, EventKind::GrantLifted, None, permit)
+}
+
+/// Gives the thread of what is decided about permissions outside of any conversation.
+#[must_use]
+pub fn permissions() -> ThreadId {
+    ThreadId::parse("permissions").expect("the word is an id")
 }
 
 fn permission(grant: &Grant) -> Permission<'_> {

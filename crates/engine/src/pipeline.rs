@@ -5,15 +5,18 @@
 //! in order and stops at the first that refuses.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwap;
 use remit_model::{Call, CallId, CallKey, Grant, Instant, Outcome, ThreadId};
+use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry};
 use crate::inflight::{Ended, Inflight, Started};
 use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
 use crate::stage::authorise::{self, Decision, Facts, Verdict};
 use crate::stage::{self, Refused, Valid};
+use crate::stop;
 use crate::walk::Walk;
 
 /// Is what an engine is made of.
@@ -41,7 +44,8 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) parts: Parts,
     pub(crate) catalog: ArcSwap<Catalog>,
-    inflight: Inflight,
+    pub(crate) inflight: Inflight,
+    pub(crate) is_watched: AtomicBool,
 }
 
 /// Says what would happen to a call.
@@ -63,7 +67,12 @@ impl Engine {
     /// Makes an engine that can call nothing yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let shared = Shared { parts, catalog: ArcSwap::default(), inflight: Inflight::default() };
+        let shared = Shared {
+            parts,
+            catalog: ArcSwap::default(),
+            inflight: Inflight::default(),
+            is_watched: AtomicBool::new(false),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -95,12 +104,18 @@ impl Engine {
         let (started, ticket) = self.shared.inflight.enter(&key);
         if let Some(ticket) = ticket {
             let shared = Arc::clone(&self.shared);
+            // Every line about a call that is not confined says so.
+            let sandbox = if shared.parts.confined { "on" } else { "off" };
+            let span = tracing::info_span!("call", id = %key.id, capability = %call.capability, sandbox);
             // A task of its own: whoever asked may leave, the call goes on and is recorded.
-            tokio::spawn(async move {
+            let walk = async move {
                 let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone() };
                 let ended = walk.walk(call, &ticket).await;
+                tracing::info!(outcome = ended.outcome.status(), ms = ended.duration_ms, "ended");
                 ticket.ended.send_replace(Some(ended));
-            });
+            };
+            tokio::spawn(walk.instrument(span));
+            stop::watch(&self.shared);
         }
         started
     }

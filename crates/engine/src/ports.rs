@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use remit_model::{Call, CallKey, Event, Grant, Instant, Outcome, Sensitivity};
+use remit_model::{Call, CallKey, Event, Grant, Instant, Outcome, Permit, Sensitivity};
 use tokio_util::sync::CancellationToken;
 
 use crate::record::{
@@ -47,14 +47,25 @@ pub trait Store: Send + Sync {
     /// back what is known.
     fn begin(&self, intent: Intent) -> Pending<'_, Result<Begun, StoreError>>;
     /// Records what a person answered; a yes makes the call running, a no leaves only its end to be
-    /// recorded. A call is answered once, and only if somebody was asked.
+    /// recorded. A call is answered once, and only if somebody was asked. A grant that was given with
+    /// the yes is kept unless it was taken back.
     fn answer(&self, answered: Answered) -> Pending<'_, Result<(), StoreError>>;
     /// Records how a call ended. A call that ended already stays as it is, which is an error; so is a
-    /// success of a call that nobody has approved. The grant is kept unless one for its user, agent,
-    /// source and scope was taken back.
+    /// success of a call that nobody has approved. The use of a grant is kept unless it was taken
+    /// back.
     fn finish(&self, ending: Ending) -> Pending<'_, Result<(), StoreError>>;
     /// Keeps how far a call has come; of a call that has ended, nothing.
     fn progress(&self, key: CallKey, progress: Progress) -> Pending<'_, Result<(), StoreError>>;
+    /// Asks whoever has a call to stop it, and records who wants that. Tells whether the call is under
+    /// way.
+    fn ask_to_stop(
+        &self,
+        key: CallKey,
+        by: &str,
+        at: Instant,
+    ) -> Pending<'_, Result<bool, StoreError>>;
+    /// Lists the calls of this store that somebody wants stopped.
+    fn asked_to_stop(&self) -> Pending<'_, Result<Vec<CallKey>, StoreError>>;
     /// Ends the calls of processes that are gone: those that ran are unknown, those that were still
     /// being asked about are cancelled, those that a person denied are denied. Gives their keys.
     fn recover(&self, at: Instant) -> Pending<'_, Result<Vec<CallKey>, StoreError>>;
@@ -71,16 +82,14 @@ pub trait Store: Send + Sync {
     /// Lists what a user has granted to an agent (empty: to nobody but themselves), revoked ones
     /// included.
     fn grants(&self, user: &str, agent: &str) -> Pending<'_, Result<Vec<Grant>, StoreError>>;
-    /// Gives or renews a grant. It lifts what was taken back for its user, agent, source and scope.
+    /// Lists everything a user has granted to anybody, revoked ones included.
+    fn granted_by(&self, user: &str) -> Pending<'_, Result<Vec<Grant>, StoreError>>;
+    /// Gives or renews a grant. It lifts what was taken back of its permit.
     fn give(&self, grant: Grant) -> Pending<'_, Result<(), StoreError>>;
-    /// Takes back every grant of a user for a scope of a source. Gives how many stood until now.
-    fn revoke(
-        &self,
-        user: &str,
-        source: &str,
-        scope: &str,
-        at: Instant,
-    ) -> Pending<'_, Result<usize, StoreError>>;
+    /// Takes a permission back, also one that was never given. Gives how many grants stood until now.
+    fn revoke(&self, permit: Permit, at: Instant) -> Pending<'_, Result<usize, StoreError>>;
+    /// Lets a permission that was taken back be asked for again. Tells whether it was taken back.
+    fn lift(&self, permit: Permit, at: Instant) -> Pending<'_, Result<bool, StoreError>>;
 
     /// Keeps a version of a manifest: the next number, or the present one if nothing changed.
     fn publish(&self, version: NewVersion) -> Pending<'_, Result<Published, StoreError>>;

@@ -66,6 +66,8 @@ pub struct Answered {
     pub denial: Option<Denial>,
     /// When.
     pub at: Instant,
+    /// The grant that was given with the yes.
+    pub grant: Option<Grant>,
 }
 
 /// Is how a call ended.
@@ -79,7 +81,7 @@ pub struct Ending {
     pub at: Instant,
     /// How long the work took.
     pub duration_ms: u64,
-    /// A grant that was given with the answer, or used.
+    /// A grant whose use is to be written down.
     pub grant: Option<Grant>,
 }
 

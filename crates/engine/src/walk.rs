@@ -1,17 +1,19 @@
 //! One call's way through the stages. The intent is durable before anything runs, the outcome before
 //! anybody is told.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use remit_model::{Call, CallKey, Denial, Failure, Grant, Outcome, Sensitivity};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
 use crate::inflight::{Ended, Ticket};
 use crate::pipeline::{Shared, decide};
 use crate::ports::{Point, Question, Reply, Running, StoreError};
-use crate::record::{Answered, Begun, CallState, Ending, Intent, Next};
+use crate::record::{Answered, Begun, CallRecord, CallState, Ending, Intent, Next, Progress};
 use crate::stage::authorise::{self, Allowed, Decision, Verdict};
 use crate::stage::{self, Refused, Valid};
 
@@ -26,6 +28,10 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How old the last use of a grant may be before a use is written down again. The day it holds is
 /// counted from the last written use, so this only ever shortens it.
 const RENEW_AFTER_MS: i64 = 60_000;
+/// How often progress is written down at most.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+/// How often to look whether a call has ended that another process has.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Is one call on its way.
 pub(crate) struct Walk<'s> {
@@ -72,7 +78,7 @@ impl Walk<'_> {
             Verdict::Ask => {
                 let why = decision.because.clone();
                 self.begin(&valid, decision.rule, Next::Ask { why }).await?;
-                self.approval(&valid, &decision, &catalog).await?
+                (self.approval(&valid, &decision, &catalog).await?, None)
             }
         };
         match proof {
@@ -97,7 +103,33 @@ impl Walk<'_> {
                 self.shared.reach(Point::AfterIntent);
                 Ok(())
             }
-            Begun::Known(record) => Err(Stop(known(record.state, record.duration_ms))),
+            Begun::Known(record) => Err(Stop(self.known(*record).await?)),
+        }
+    }
+
+    /// Gives the end of a call that was recorded before. If another process has it, waits for that:
+    /// whoever repeats a call gets the first outcome.
+    async fn known(&self, mut record: CallRecord) -> Result<Ended, Stop> {
+        let (store, mut is_passed_on) = (&self.shared.parts.store, false);
+        loop {
+            if let CallState::Ended(outcome) = record.state {
+                let duration_ms = record.duration_ms.unwrap_or(0);
+                return Ok(Ended { outcome, duration_ms });
+            }
+            tokio::select! {
+                () = self.cancel.cancelled(), if !is_passed_on => {
+                    is_passed_on = true;
+                    let (by, at) = (&self.key.user, self.shared.parts.clock.now());
+                    self.recorded(store.ask_to_stop(self.key.clone(), by, at).await)?;
+                }
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+            // The process that has it may be gone.
+            self.recorded(store.recover(self.shared.parts.clock.now()).await)?;
+            match self.recorded(store.call(self.key.clone()).await)? {
+                Some(now) => record = now,
+                None => return Ok(Ended { outcome: Outcome::OutcomeUnknown, duration_ms: 0 }),
+            }
         }
     }
 
@@ -112,7 +144,7 @@ impl Walk<'_> {
         };
         match self.recorded(self.shared.parts.store.begin(intent).await)? {
             Begun::Fresh => Ok(Ended { outcome: refused.outcome, duration_ms: 0 }),
-            Begun::Known(record) => Ok(known(record.state, record.duration_ms)),
+            Begun::Known(record) => self.known(*record).await,
         }
     }
 
@@ -122,7 +154,7 @@ impl Walk<'_> {
         valid: &Valid,
         decision: &Decision,
         catalog: &Catalog,
-    ) -> Result<(Option<Allowed>, Option<Grant>), Stop> {
+    ) -> Result<Option<Allowed>, Stop> {
         let deadline = match valid.entry.sensitivity {
             Sensitivity::High => HIGH_DEADLINE,
             Sensitivity::Low | Sensitivity::Medium => {
@@ -154,14 +186,18 @@ impl Walk<'_> {
             Reply::Silence => Some(Denial::UserTimeout),
         };
         let now = self.shared.parts.clock.now();
-        let answered = Answered { key: self.key.clone(), denial, at: now.clone() };
+        // With the answer, so that taking it back while the call runs finds it.
+        let grant = match denial {
+            None => authorise::granted(&valid.call, &valid.entry, &now),
+            Some(_) => None,
+        };
+        let answered = Answered { key: self.key.clone(), denial, at: now, grant };
         self.recorded(self.shared.parts.store.answer(answered).await)?;
         self.shared.reach(Point::AfterAnswer);
         if let Some(reason) = denial {
             return Err(Stop(self.finish(refused_by_person(reason), None, 0).await?));
         }
-        let grant = authorise::granted(&valid.call, &valid.entry, &now);
-        Ok((decision.approved(reply == Reply::Yes), grant))
+        Ok(decision.approved(reply == Reply::Yes))
     }
 
     /// Gives the grant to write down again, if its last written use is old enough to matter.
@@ -196,6 +232,7 @@ impl Walk<'_> {
         let outcome = tokio::select! {
             // In this order: work that ends because it was told to has not succeeded.
             biased;
+            never = self.keep_progress(ticket.progress.subscribe()) => match never {},
             () = self.cancel.cancelled() => {
                 stop.cancel();
                 let _ = tokio::time::timeout(GRACE, &mut work).await;
@@ -216,6 +253,21 @@ impl Walk<'_> {
         };
         self.shared.reach(Point::AfterExecution);
         self.finish(outcome, grant, duration_ms).await
+    }
+
+    /// Writes down how far the work says it has come, for those who ask elsewhere: not each word of
+    /// it, and never in the way of the work.
+    async fn keep_progress(&self, mut said: watch::Receiver<Progress>) -> Infallible {
+        loop {
+            if said.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            let latest = said.borrow_and_update().clone();
+            if let Err(error) = self.shared.parts.store.progress(self.key.clone(), latest).await {
+                tracing::warn!(call = %self.key.id, %error, "progress could not be written down");
+            }
+            tokio::time::sleep(PROGRESS_EVERY).await;
+        }
     }
 
     /// Records how it ended. What could not be recorded is unknown: that is what the record will
@@ -262,14 +314,4 @@ fn timed_out(timeout: Duration, stopped: bool) -> Outcome {
 
 fn refused_by_person(reason: Denial) -> Outcome {
     Outcome::Denied { reason }
-}
-
-/// Gives the outcome of a call that was recorded before.
-fn known(state: CallState, duration_ms: Option<u64>) -> Ended {
-    let outcome = match state {
-        CallState::Ended(outcome) => outcome,
-        // Another process has it, or had it: what comes of it is in the record, once it is.
-        CallState::Asking | CallState::Running => Outcome::OutcomeUnknown,
-    };
-    Ended { outcome, duration_ms: duration_ms.unwrap_or(0) }
 }

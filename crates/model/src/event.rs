@@ -20,6 +20,9 @@ pub enum EventKind {
     /// They answered, or did not.
     #[serde(rename = "approval.answered")]
     Answered,
+    /// Somebody wants a call stopped; whether that came in time, its outcome tells.
+    #[serde(rename = "call.stop")]
+    StopAsked,
     /// A call ended, or was refused before it ran.
     #[serde(rename = "call.outcome")]
     Outcome,
@@ -29,6 +32,9 @@ pub enum EventKind {
     /// A permission was taken back.
     #[serde(rename = "grant.revoked")]
     GrantRevoked,
+    /// What was taken back may be asked for again.
+    #[serde(rename = "grant.lifted")]
+    GrantLifted,
     /// Something was said.
     #[serde(rename = "message")]
     Message,
@@ -36,13 +42,15 @@ pub enum EventKind {
 
 impl EventKind {
     /// Lists them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Intent,
         Self::Asked,
         Self::Answered,
+        Self::StopAsked,
         Self::Outcome,
         Self::GrantGiven,
         Self::GrantRevoked,
+        Self::GrantLifted,
         Self::Message,
     ];
 
@@ -53,9 +61,11 @@ impl EventKind {
             Self::Intent => "call.intent",
             Self::Asked => "approval.asked",
             Self::Answered => "approval.answered",
+            Self::StopAsked => "call.stop",
             Self::Outcome => "call.outcome",
             Self::GrantGiven => "grant.given",
             Self::GrantRevoked => "grant.revoked",
+            Self::GrantLifted => "grant.lifted",
             Self::Message => "message",
         }
     }

@@ -54,6 +54,59 @@ pub struct Grant {
     pub revoked: bool,
 }
 
+/// Names what may be granted and taken back: a scope that a source declares, for one user and one
+/// agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Permit {
+    /// Who decides.
+    pub user: String,
+    /// The agent it is for, empty for the person themselves.
+    pub agent: String,
+    /// The tool, skill or agent that declares the scope.
+    pub source: String,
+    /// The scope.
+    pub scope: String,
+}
+
+impl Permit {
+    /// Makes the mark of a permission that was taken back before it was ever given.
+    #[must_use]
+    pub fn revoked(&self, at: &Instant) -> Grant {
+        Grant {
+            user: self.user.clone(),
+            agent: self.agent.clone(),
+            source: self.source.clone(),
+            scope: self.scope.clone(),
+            sensitivity: Sensitivity::Low,
+            manifest_hash: String::new(),
+            device: String::new(),
+            thread: String::new(),
+            used: at.clone(),
+            revoked: true,
+        }
+    }
+
+    /// Tells whether a grant is for this.
+    #[must_use]
+    pub fn covers(&self, grant: &Grant) -> bool {
+        (&*self.user, &*self.agent, &*self.source, &*self.scope)
+            == (&*grant.user, &*grant.agent, &*grant.source, &*grant.scope)
+    }
+}
+
+impl Grant {
+    /// Gives what it is for.
+    #[must_use]
+    pub fn permit(&self) -> Permit {
+        Permit {
+            user: self.user.clone(),
+            agent: self.agent.clone(),
+            source: self.source.clone(),
+            scope: self.scope.clone(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

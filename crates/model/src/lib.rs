@@ -23,6 +23,6 @@ pub use capability::{
 };
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use event::{Event, EventKind};
-pub use grant::{Grant, Instant};
+pub use grant::{Grant, Instant, Permit};
 pub use source::{Source, Unit};
 pub use tree::{Member, Node, Object, Span, Value};

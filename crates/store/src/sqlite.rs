@@ -24,7 +24,7 @@ use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
     Progress, Published, ThreadHead, Version,
 };
-use remit_model::{CallKey, Event, Grant, Instant, ThreadId};
+use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
 
 use grants::Grants;
 use ledger::{Ledger, Opening};
@@ -111,6 +111,21 @@ impl Store for SqliteStore {
         Box::pin(self.writer.write(move |ledger| ledger.progress(&key, &progress)))
     }
 
+    fn ask_to_stop(
+        &self,
+        key: CallKey,
+        by: &str,
+        at: Instant,
+    ) -> Pending<'_, Result<bool, StoreError>> {
+        let wish = remit_engine::log::stop_asked(&key, by, &at);
+        Box::pin(self.writer.write(move |ledger| ledger.ask_to_stop(&key, &wish)))
+    }
+
+    fn asked_to_stop(&self) -> Pending<'_, Result<Vec<CallKey>, StoreError>> {
+        let node = Arc::clone(&self.node);
+        Box::pin(self.readers.read(move |conn| reader::asked_to_stop(conn, node.name())))
+    }
+
     fn recover(&self, at: Instant) -> Pending<'_, Result<Vec<CallKey>, StoreError>> {
         Box::pin(async move {
             let node = Arc::clone(&self.node);
@@ -144,22 +159,21 @@ impl Store for SqliteStore {
         Box::pin(std::future::ready(self.grants.of(user, agent)))
     }
 
+    fn granted_by(&self, user: &str) -> Pending<'_, Result<Vec<Grant>, StoreError>> {
+        let user = user.to_owned();
+        Box::pin(self.readers.read(move |conn| reader::granted_by(conn, &user)))
+    }
+
     fn give(&self, grant: Grant) -> Pending<'_, Result<(), StoreError>> {
         Box::pin(self.writer.write(move |ledger| ledger.give(&grant)))
     }
 
-    fn revoke(
-        &self,
-        user: &str,
-        source: &str,
-        scope: &str,
-        at: Instant,
-    ) -> Pending<'_, Result<usize, StoreError>> {
-        let meant = [user, source, scope].map(str::to_owned);
-        Box::pin(self.writer.write(move |ledger| {
-            let [user, source, scope] = &meant;
-            ledger.revoke(user, source, scope, &at)
-        }))
+    fn revoke(&self, permit: Permit, at: Instant) -> Pending<'_, Result<usize, StoreError>> {
+        Box::pin(self.writer.write(move |ledger| ledger.revoke(&permit, &at)))
+    }
+
+    fn lift(&self, permit: Permit, at: Instant) -> Pending<'_, Result<bool, StoreError>> {
+        Box::pin(self.writer.write(move |ledger| ledger.lift(&permit, &at)))
     }
 
     fn publish(&self, version: NewVersion) -> Pending<'_, Result<Published, StoreError>> {

@@ -120,8 +120,10 @@ impl Walk<'_> {
             EventKind::Intent | EventKind::Asked => told.beginnings += 1,
             EventKind::Outcome => told.ends += 1,
             EventKind::Answered
+            | EventKind::StopAsked
             | EventKind::GrantGiven
             | EventKind::GrantRevoked
+            | EventKind::GrantLifted
             | EventKind::Message => {}
         }
     }

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use remit_engine::ports::{Approver, Clock, Executor, Pending, Question, Reply, Running};
+use remit_engine::record::Progress;
 use remit_engine::stage::Authorised;
 use remit_model::{Answer, Instant, Outcome};
 use serde_json::Value;
 
-/// Does what its capability's name says: `x.echo` gives the input back, `x.hang` waits to be
-/// stopped, `x.fail` fails, `x.leak` gives back the tool's settings, anything else gives null.
+/// Does what its capability's name says: `x.echo` gives the input back, `x.hang` says that it is
+/// half done and waits to be stopped, `x.fail` fails, `x.leak` gives back the tool's settings, anything else gives null.
 #[derive(Debug, Default)]
 pub struct FakeExecutor {
     runs: AtomicUsize,
@@ -44,6 +45,8 @@ impl Executor for FakeExecutor {
             match name.rsplit('.').next() {
                 Some("echo") => answer(call.call().input.clone()),
                 Some("hang") => {
+                    let message = Some("half done".to_owned());
+                    (running.progress)(Progress { fraction: Some(0.5), message });
                     running.cancel.cancelled().await;
                     self.stopped.fetch_add(1, Ordering::SeqCst);
                     answer(Value::Null)

@@ -8,7 +8,7 @@ use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
     Progress, Published, ThreadHead, Version,
 };
-use remit_model::{CallKey, Event, Grant, Instant, ThreadId};
+use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
 
 /// Passes everything on, until its writes are broken.
 #[derive(Debug)]
@@ -57,6 +57,20 @@ impl<S: Store> Store for FlakyStore<S> {
         self.write(|store| store.progress(key, progress))
     }
 
+    fn ask_to_stop(
+        &self,
+        key: CallKey,
+        by: &str,
+        at: Instant,
+    ) -> Pending<'_, Result<bool, StoreError>> {
+        let by = by.to_owned();
+        Box::pin(async move { self.write(|store| store.ask_to_stop(key, &by, at)).await })
+    }
+
+    fn asked_to_stop(&self) -> Pending<'_, Result<Vec<CallKey>, StoreError>> {
+        self.inner.asked_to_stop()
+    }
+
     fn recover(&self, at: Instant) -> Pending<'_, Result<Vec<CallKey>, StoreError>> {
         self.write(|store| store.recover(at))
     }
@@ -81,19 +95,20 @@ impl<S: Store> Store for FlakyStore<S> {
         self.inner.grants(user, agent)
     }
 
+    fn granted_by(&self, user: &str) -> Pending<'_, Result<Vec<Grant>, StoreError>> {
+        self.inner.granted_by(user)
+    }
+
     fn give(&self, grant: Grant) -> Pending<'_, Result<(), StoreError>> {
         self.write(|store| store.give(grant))
     }
 
-    fn revoke(
-        &self,
-        user: &str,
-        source: &str,
-        scope: &str,
-        at: Instant,
-    ) -> Pending<'_, Result<usize, StoreError>> {
-        let [user, source, scope] = [user, source, scope].map(str::to_owned);
-        Box::pin(async move { self.write(|store| store.revoke(&user, &source, &scope, at)).await })
+    fn revoke(&self, permit: Permit, at: Instant) -> Pending<'_, Result<usize, StoreError>> {
+        self.write(|store| store.revoke(permit, at))
+    }
+
+    fn lift(&self, permit: Permit, at: Instant) -> Pending<'_, Result<bool, StoreError>> {
+        self.write(|store| store.lift(permit, at))
     }
 
     fn publish(&self, version: NewVersion) -> Pending<'_, Result<Published, StoreError>> {

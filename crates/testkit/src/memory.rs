@@ -11,7 +11,7 @@ use remit_engine::record::{
     NewVersion, Next, Progress, Published, ThreadHead, Version,
 };
 use remit_model::event::{Draft, FIRST};
-use remit_model::{CallKey, Denial, Event, Grant, Instant, Outcome, ThreadId};
+use remit_model::{CallKey, Denial, Event, Grant, Instant, Outcome, Permit, ThreadId};
 
 /// Keeps a record in memory. What a machine would lose in a crash, it loses with its last handle.
 #[derive(Debug)]
@@ -37,6 +37,7 @@ struct Kept {
     record: CallRecord,
     node: u64,
     denial: Option<Denial>,
+    is_to_stop: bool,
 }
 
 impl Default for MemoryStore {
@@ -120,7 +121,7 @@ impl State {
             progress: None,
         };
         self.by_key.insert(key, self.calls.len());
-        self.calls.push(Kept { record, node, denial: None });
+        self.calls.push(Kept { record, node, denial: None, is_to_stop: false });
         Begun::Fresh
     }
 
@@ -136,6 +137,7 @@ impl State {
         }
         let thread = kept.record.call.thread.clone();
         self.append(&thread, answered.draft());
+        self.granted_with(&thread, &answered.key, answered.grant.as_ref());
         Ok(())
     }
 
@@ -148,20 +150,37 @@ impl State {
         kept.record.state = CallState::Ended(ending.outcome.clone());
         kept.record.duration_ms = Some(ending.duration_ms);
         let thread = kept.record.call.thread.clone();
-        if let Some(grant) = &ending.grant
-            && !self.grants.iter().any(|other| other.revoked && same_scope(other, grant))
-            && self.keep(grant)
-        {
-            self.append(&thread, log::given(grant, Some(&ending.key.id)));
-        }
+        self.granted_with(&thread, &ending.key, ending.grant.as_ref());
         self.append(&thread, ending.draft());
         Ok(())
+    }
+
+    fn granted_with(&mut self, thread: &ThreadId, call: &CallKey, grant: Option<&Grant>) {
+        if let Some(grant) = grant
+            && !self.grants.iter().any(|other| other.revoked && grant.permit().covers(other))
+            && self.keep(grant)
+        {
+            self.append(thread, log::given(grant, Some(&call.id)));
+        }
+    }
+
+    fn ask_to_stop(&mut self, key: &CallKey, by: &str, at: &Instant) -> Result<bool, StoreError> {
+        if !self.by_key.contains_key(key) {
+            let id = &key.id;
+            return Err(StoreError::new(format!("there is no call `{id}` of this caller")));
+        }
+        let Ok(kept) = self.open_call(key) else { return Ok(false) };
+        if !std::mem::replace(&mut kept.is_to_stop, true) {
+            let thread = kept.record.call.thread.clone();
+            self.append(&thread, log::stop_asked(key, by, at));
+        }
+        Ok(true)
     }
 
     /// Writes a grant down; tells whether it is more than a renewal.
     fn keep(&mut self, grant: &Grant) -> bool {
         let place = |other: &Grant| {
-            same_scope(other, grant)
+            grant.permit().covers(other)
                 && (&other.device, &other.thread) == (&grant.device, &grant.thread)
         };
         match self.grants.iter_mut().find(|other| place(other)) {
@@ -179,7 +198,7 @@ impl State {
 
     fn give(&mut self, grant: &Grant) {
         if !grant.revoked {
-            self.grants.retain(|other| !(other.revoked && same_scope(other, grant)));
+            self.grants.retain(|other| !(other.revoked && grant.permit().covers(other)));
         }
         if self.keep(grant)
             && !grant.revoked
@@ -189,14 +208,17 @@ impl State {
         }
     }
 
-    fn revoke(&mut self, user: &str, source: &str, scope: &str, at: &Instant) -> usize {
-        let meant = |grant: &&mut Grant| {
-            (&*grant.user, &*grant.source, &*grant.scope) == (user, source, scope) && !grant.revoked
-        };
+    fn revoke(&mut self, permit: &Permit, at: &Instant) -> usize {
         let mut gone = Vec::new();
+        let meant = |grant: &&mut Grant| permit.covers(grant) && !grant.revoked;
         for grant in self.grants.iter_mut().filter(meant) {
             grant.revoked = true;
             gone.push(grant.clone());
+        }
+        if !self.grants.iter().any(|grant| permit.covers(grant)) {
+            let mark = permit.revoked(at);
+            self.append(&log::permissions(), log::revoked(&mark, at));
+            self.grants.push(mark);
         }
         for grant in &gone {
             if let Some(thread) = ThreadId::parse(&grant.thread) {
@@ -204,6 +226,16 @@ impl State {
             }
         }
         gone.len()
+    }
+
+    fn lift(&mut self, permit: &Permit, at: &Instant) -> bool {
+        let before = self.grants.len();
+        self.grants.retain(|grant| !(grant.revoked && permit.covers(grant)));
+        let is_lifted = self.grants.len() < before;
+        if is_lifted {
+            self.append(&log::permissions(), log::lifted(permit, at));
+        }
+        is_lifted
     }
 
     fn recover(&mut self, at: &Instant) -> Result<Vec<CallKey>, StoreError> {
@@ -261,11 +293,6 @@ impl State {
     }
 }
 
-fn same_scope(one: &Grant, other: &Grant) -> bool {
-    (&one.user, &one.agent, &one.source, &one.scope)
-        == (&other.user, &other.agent, &other.source, &other.scope)
-}
-
 impl Store for MemoryStore {
     fn begin(&self, intent: Intent) -> Pending<'_, Result<Begun, StoreError>> {
         let node = self.node;
@@ -290,6 +317,24 @@ impl Store for MemoryStore {
                 kept.record.progress = Some(progress);
             }
             Ok(())
+        })
+    }
+
+    fn ask_to_stop(
+        &self,
+        key: CallKey,
+        by: &str,
+        at: Instant,
+    ) -> Pending<'_, Result<bool, StoreError>> {
+        self.does(|state| state.ask_to_stop(&key, by, &at))
+    }
+
+    fn asked_to_stop(&self) -> Pending<'_, Result<Vec<CallKey>, StoreError>> {
+        let node = self.node;
+        self.does(|state| {
+            let ours = state.calls.iter().filter(|kept| kept.node == node && kept.is_to_stop);
+            let open = ours.filter(|kept| !matches!(kept.record.state, CallState::Ended(_)));
+            Ok(open.map(|kept| kept.record.call.key()).collect())
         })
     }
 
@@ -327,6 +372,12 @@ impl Store for MemoryStore {
         })
     }
 
+    fn granted_by(&self, user: &str) -> Pending<'_, Result<Vec<Grant>, StoreError>> {
+        self.does(|state| {
+            Ok(state.grants.iter().filter(|grant| grant.user == user).cloned().collect())
+        })
+    }
+
     fn give(&self, grant: Grant) -> Pending<'_, Result<(), StoreError>> {
         self.does(|state| {
             state.give(&grant);
@@ -334,14 +385,12 @@ impl Store for MemoryStore {
         })
     }
 
-    fn revoke(
-        &self,
-        user: &str,
-        source: &str,
-        scope: &str,
-        at: Instant,
-    ) -> Pending<'_, Result<usize, StoreError>> {
-        self.does(|state| Ok(state.revoke(user, source, scope, &at)))
+    fn revoke(&self, permit: Permit, at: Instant) -> Pending<'_, Result<usize, StoreError>> {
+        self.does(|state| Ok(state.revoke(&permit, &at)))
+    }
+
+    fn lift(&self, permit: Permit, at: Instant) -> Pending<'_, Result<bool, StoreError>> {
+        self.does(|state| Ok(state.lift(&permit, &at)))
     }
 
     fn publish(&self, version: NewVersion) -> Pending<'_, Result<Published, StoreError>> {

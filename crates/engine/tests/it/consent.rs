@@ -123,7 +123,43 @@ async fn in_a_group_nothing_runs_and_what_was_revoked_stays_so() {
     house.approver.will(Some(Reply::Yes));
     assert_eq!(once(&house, "1", |_| ()).await, (true, 1));
     let now = remit_engine::ports::Clock::now(&*house.clock);
-    assert_eq!(house.store.revoke("ann", "demo", "demo:use", now).await.unwrap(), 1);
+    let permit = house.store.granted_by("ann").await.unwrap()[0].permit();
+    assert_eq!(house.store.revoke(permit, now).await.unwrap(), 1);
+    let ended = house.engine.run(call("2", "demo.echo", json!({}))).await;
+    assert_eq!(ended.outcome, Outcome::Denied { reason: Denial::PermissionRevoked });
+}
+
+#[tokio::test]
+async fn what_was_taken_back_before_it_was_given_is_denied_whatever_care_it_takes() {
+    for sensitivity in [Sensitivity::Low, Sensitivity::Medium, Sensitivity::High] {
+        let house = asking(sensitivity);
+        house.approver.will(Some(Reply::Yes));
+        let now = remit_engine::ports::Clock::now(&*house.clock);
+        let [user, agent, source, scope] = ["ann", "", "demo", "demo:use"].map(str::to_owned);
+        let permit = remit_model::Permit { user, agent, source, scope };
+        assert_eq!(house.store.revoke(permit.clone(), now.clone()).await, Ok(0));
+        let ended = house.engine.run(call("1", "demo.echo", json!({}))).await;
+        assert_eq!(ended.outcome, Outcome::Denied { reason: Denial::PermissionRevoked });
+        assert_eq!(house.store.lift(permit, now).await, Ok(true));
+        assert!(house.engine.run(call("2", "demo.echo", json!({}))).await.outcome.is_success());
+    }
+}
+
+#[tokio::test]
+async fn a_permission_can_be_taken_back_while_the_call_it_was_given_with_runs() {
+    let names = ["hang", "echo"].map(|name| (name, Sensitivity::Medium));
+    let house = house(catalog(vec![source("demo", &names)]));
+    house.approver.will(Some(Reply::Yes));
+    let hanging = call("1", "demo.hang", json!({}));
+    let started = house.engine.start(hanging.clone());
+    while house.executor.runs() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let given = house.store.granted_by("ann").await.unwrap();
+    let now = remit_engine::ports::Clock::now(&*house.clock);
+    assert_eq!(house.store.revoke(given[0].permit(), now).await, Ok(1));
+    house.engine.cancel(&hanging.key());
+    started.ended().await;
     let ended = house.engine.run(call("2", "demo.echo", json!({}))).await;
     assert_eq!(ended.outcome, Outcome::Denied { reason: Denial::PermissionRevoked });
 }

@@ -8,4 +8,5 @@
 )]
 
 mod consent;
+mod elsewhere;
 mod pipeline;

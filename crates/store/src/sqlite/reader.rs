@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use remit_engine::ports::StoreError;
 use remit_engine::record::{CallQuery, CallRecord, EventQuery, Message, ThreadHead, Version};
-use remit_model::{CallKey, Event, ThreadId};
+use remit_model::{CallKey, Event, Grant, ThreadId};
 use rusqlite::{Connection, ToSql, params};
 use tokio::sync::oneshot;
 
@@ -135,6 +135,22 @@ pub(crate) fn events(conn: &Connection, query: &EventQuery) -> Result<Vec<Event>
 /// Lists the threads.
 pub(crate) fn threads(conn: &Connection) -> Result<Vec<ThreadHead>, Fault> {
     rows::all(&mut *conn.prepare_cached(rows::HEADS)?, [], rows::head)
+}
+
+/// Lists the calls of a store that somebody wants stopped.
+pub(crate) fn asked_to_stop(conn: &Connection, node: &str) -> Result<Vec<CallKey>, Fault> {
+    let mut find = conn.prepare_cached(
+        "SELECT user, agent, name FROM calls WHERE node = ?1 AND stop = 1 ORDER BY id",
+    )?;
+    rows::all(&mut find, [node], |row| {
+        let id = rows::call_id(rows::text(row, 2)?)?;
+        Ok(CallKey { user: row.get(0)?, agent: row.get(1)?, id })
+    })
+}
+
+/// Lists all that a user has granted.
+pub(crate) fn granted_by(conn: &Connection, user: &str) -> Result<Vec<Grant>, Fault> {
+    rows::all(&mut *conn.prepare_cached(rows::GRANTED_BY)?, [user], rows::grant)
 }
 
 /// Lists the versions of a source.

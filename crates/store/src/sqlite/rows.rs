@@ -67,9 +67,13 @@ macro_rules! grants {
 pub(crate) const GRANTS_OF: &str =
     grants!("WHERE user = ?1 AND agent = ?2 ORDER BY source, scope, device, thread");
 
-/// Selects the standing grants of a user for a scope of a source.
-pub(crate) const GRANTS_STANDING: &str =
-    grants!("WHERE user = ?1 AND source = ?2 AND scope = ?3 AND revoked = 0");
+/// Selects all that a user has granted.
+pub(crate) const GRANTED_BY: &str =
+    grants!("WHERE user = ?1 ORDER BY agent, source, scope, device, thread");
+
+/// Selects the grants of a permit, revoked ones included.
+pub(crate) const GRANTS_FOR: &str =
+    grants!("WHERE user = ?1 AND agent = ?2 AND source = ?3 AND scope = ?4");
 
 /// Selects what [`version`] reads.
 pub(crate) const VERSIONS: &str = "

@@ -39,7 +39,7 @@ async fn what_has_lapsed_is_forgotten_when_something_new_is_granted() {
     ] {
         store.give(given).await.unwrap();
     }
-    store.revoke("ann", "demo", "6:revoked", at(0)).await.unwrap();
+    store.revoke(grant("", "6:revoked").permit(), at(0)).await.unwrap();
     assert_eq!(scopes(&store).await.len(), 6);
     finish(&store, "c", used("7:new", at(0)), at(0)).await;
     let left = ["1:stands", "2:clock-jumped", "3:other-start", "6:revoked", "7:new"];

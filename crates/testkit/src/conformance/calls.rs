@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Place;
 use super::hands::{
-    answered, ask, at, begin, call, ending, find, id, intent, key, kinds, success, thread,
+    answered, ask, at, begin, call, ending, events, find, id, intent, key, kinds, success, thread,
 };
 
 /// Every end is kept as it was, with how long it took.
@@ -245,6 +245,31 @@ pub async fn progress_is_kept_until_the_end(place: &dyn Place) {
     assert_eq!(kinds(&*store, "t").await, [EventKind::Intent, EventKind::Outcome]);
 }
 
+/// A wish to stop a call reaches whoever has it, is told once, and goes with the call's end.
+pub async fn a_wish_to_stop_reaches_whoever_has_the_call(place: &dyn Place) {
+    let (ours, other) = (place.open().await, place.open().await);
+    for name in ["c", "d"] {
+        begin(&*ours, call(name, "t"), Next::Run).await;
+    }
+    begin(&*ours, call("e", "t"), ask()).await;
+    assert_eq!(ours.asked_to_stop().await, Ok(Vec::new()));
+    for name in ["c", "e", "c"] {
+        assert_eq!(other.ask_to_stop(key(name), "bob", at(2)).await, Ok(true));
+    }
+    assert_eq!(ours.asked_to_stop().await, Ok(vec![key("c"), key("e")]));
+    assert_eq!(other.asked_to_stop().await, Ok(Vec::new()), "it has none of them");
+    let cancelled = || Outcome::Cancelled { message: String::new() };
+    for name in ["c", "d", "e"] {
+        ours.finish(ending(name, cancelled())).await.expect("an end");
+        assert_eq!(other.ask_to_stop(key(name), "bob", at(4)).await, Ok(false));
+    }
+    assert_eq!(ours.asked_to_stop().await, Ok(Vec::new()));
+    let told = events(&*ours, &thread("t")).await;
+    let wishes: Vec<_> = told.iter().filter(|e| e.kind == EventKind::StopAsked).collect();
+    assert_eq!(wishes.len(), 2);
+    assert!(wishes.iter().all(|event| event.body.contains("bob")));
+}
+
 /// The record outlives whoever wrote it.
 pub async fn what_was_recorded_is_there_when_opened_again(place: &dyn Place) {
     let before = {
@@ -267,7 +292,7 @@ pub async fn what_was_recorded_is_there_when_opened_again(place: &dyn Place) {
 async fn snapshot(
     store: &dyn remit_engine::ports::Store,
 ) -> (Vec<CallRecord>, Vec<remit_model::Event>, Vec<remit_engine::record::ThreadHead>) {
-    let mut events = super::hands::events(store, &thread("t")).await;
+    let mut events = events(store, &thread("t")).await;
     events.extend(super::hands::events(store, &thread("u")).await);
     let mut records = Vec::new();
     for name in ["done", "asked", "asking"] {

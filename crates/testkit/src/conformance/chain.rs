@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::Place;
 use super::hands::{
-    answered, ask, at, begin, call, ending, events, intent, key, kinds, run, success, thread,
+    answered, ask, at, begin, call, ending, events, intent, key, kinds, permit, run, success,
+    thread,
 };
 
 /// The events of a call tell all that is known of it.
@@ -103,7 +104,9 @@ pub async fn a_refused_change_adds_nothing(place: &dyn Place) {
     assert!(store.finish(ending("d", success(json!(2)))).await.is_err());
     assert!(store.answer(answered("c", None)).await.is_err());
     assert!(store.progress(key("d"), Progress::default()).await.is_err());
-    assert_eq!(store.revoke("ann", "demo", "demo:use", at(1)).await, Ok(0));
+    assert_eq!(store.lift(permit("", "demo:use"), at(1)).await, Ok(false));
+    assert_eq!(store.ask_to_stop(key("c"), "ann", at(1)).await, Ok(false));
+    assert!(store.ask_to_stop(key("d"), "ann", at(1)).await.is_err());
     assert_eq!(events(&*store, &thread("t")).await, before);
     run(&*store, call("d", "t")).await;
     assert_eq!(kinds(&*store, "t").await.len(), 4);

@@ -7,7 +7,7 @@ use remit_engine::record::{Answered, Basis, Begun, CallRecord, Ending, EventQuer
 use remit_model::event::Verifier;
 use remit_model::{
     Answer, Call, CallId, CallKey, Caller, Denial, Event, EventKind, Grant, Instant, Outcome,
-    Sensitivity, ThreadId,
+    Permit, Sensitivity, ThreadId,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ pub fn ask() -> Next {
 /// Gives an answer.
 #[must_use]
 pub fn answered(name: &str, denial: Option<Denial>) -> Answered {
-    Answered { key: key(name), denial, at: at(2) }
+    Answered { key: key(name), denial, at: at(2), grant: None }
 }
 
 /// Gives a success.
@@ -101,6 +101,12 @@ pub fn grant(agent: &str, scope: &str) -> Grant {
         used: at(5),
         revoked: false,
     }
+}
+
+/// Names a permission of `ann`.
+#[must_use]
+pub fn permit(agent: &str, scope: &str) -> Permit {
+    grant(agent, scope).permit()
 }
 
 /// Begins a call that must be new.

@@ -111,6 +111,9 @@ impl Ledger {
             return Err(Fault::refused(format!("nobody is being asked about the call `{id}`")));
         }
         self.append(&call.thread, draft)?;
+        if let Some(grant) = &answered.grant {
+            self.granted_with(&call.thread, &answered.key.id, grant, &answered.at)?;
+        }
         match answered.denial {
             None => self
                 .conn
@@ -165,6 +168,26 @@ impl Ledger {
             )?
             .execute(params![key.user, key.agent, key.id.as_str(), text])?;
         if changed == 0 { Err(unknown(key)) } else { Ok(()) }
+    }
+
+    /// Marks a call as one that somebody wants stopped; tells whether it is under way.
+    pub(crate) fn ask_to_stop(&mut self, key: &CallKey, wish: &Draft) -> Result<bool, Fault> {
+        let mut find = self.conn.prepare_cached(
+            "SELECT c.id, t.name, c.node IS NOT NULL, c.stop
+             FROM calls c JOIN threads t ON t.id = c.thread
+             WHERE c.user = ?1 AND c.agent = ?2 AND c.name = ?3",
+        )?;
+        let found = rows::first(&mut find, params![key.user, key.agent, key.id.as_str()], |row| {
+            let thread = rows::thread_id(rows::text(row, 1)?)?;
+            Ok((row.get::<_, i64>(0)?, thread, row.get::<_, bool>(2)?, row.get::<_, bool>(3)?))
+        })?;
+        drop(find);
+        let (id, thread, is_under_way, is_marked) = found.ok_or_else(|| unknown(key))?;
+        if is_under_way && !is_marked {
+            self.append(&thread, wish)?;
+            self.conn.prepare_cached("UPDATE calls SET stop = 1 WHERE id = ?1")?.execute([id])?;
+        }
+        Ok(is_under_way)
     }
 
     /// Ends the calls of stores that are gone. What proves that they are gone is given back, to be

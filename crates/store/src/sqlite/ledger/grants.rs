@@ -2,7 +2,7 @@
 
 use remit_engine::log;
 use remit_engine::stage::authorise::DAY_MS;
-use remit_model::{CallId, Grant, Instant, ThreadId};
+use remit_model::{CallId, Grant, Instant, Permit, ThreadId};
 use rusqlite::params;
 
 use crate::sqlite::fault::Fault;
@@ -50,12 +50,7 @@ impl Ledger {
     /// Gives or renews a grant.
     pub(crate) fn give(&mut self, grant: &Grant) -> Result<(), Fault> {
         if !grant.revoked {
-            self.conn
-                .prepare_cached(
-                    "DELETE FROM grants
-                     WHERE user = ?1 AND agent = ?2 AND source = ?3 AND scope = ?4 AND revoked = 1",
-                )?
-                .execute(params![grant.user, grant.agent, grant.source, grant.scope])?;
+            self.forget_revoked(&grant.permit())?;
         }
         if self.keep(grant)? != Kept::Renewed
             && !grant.revoked
@@ -66,27 +61,28 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes back every grant of a user for a scope of a source; gives how many stood.
-    pub(crate) fn revoke(
-        &mut self,
-        user: &str,
-        source: &str,
-        scope: &str,
-        at: &Instant,
-    ) -> Result<usize, Fault> {
-        let standing = {
-            let mut find = self.conn.prepare_cached(rows::GRANTS_STANDING)?;
-            rows::all(&mut find, [user, source, scope], rows::grant)?
+    /// Takes a permission back; gives how many grants stood. One that was never given leaves a mark.
+    pub(crate) fn revoke(&mut self, permit: &Permit, at: &Instant) -> Result<usize, Fault> {
+        let mut standing = {
+            let mut find = self.conn.prepare_cached(rows::GRANTS_FOR)?;
+            rows::all(&mut find, names(permit), rows::grant)?
         };
+        if standing.is_empty() {
+            let mark = permit.revoked(at);
+            self.keep(&mark)?;
+            self.append(&log::permissions(), &log::revoked(&mark, at))?;
+            return Ok(0);
+        }
+        standing.retain(|grant| !grant.revoked);
         if standing.is_empty() {
             return Ok(0);
         }
         self.conn
             .prepare_cached(
                 "UPDATE grants SET revoked = 1
-                 WHERE user = ?1 AND source = ?2 AND scope = ?3 AND revoked = 0",
+                 WHERE user = ?1 AND agent = ?2 AND source = ?3 AND scope = ?4 AND revoked = 0",
             )?
-            .execute([user, source, scope])?;
+            .execute(names(permit))?;
         self.grants_changed()?;
         for grant in &standing {
             if let Some(thread) = ThreadId::parse(&grant.thread) {
@@ -94,6 +90,24 @@ impl Ledger {
             }
         }
         Ok(standing.len())
+    }
+
+    /// Lets a permission be asked for again; tells whether it was taken back.
+    pub(crate) fn lift(&mut self, permit: &Permit, at: &Instant) -> Result<bool, Fault> {
+        let is_lifted = self.forget_revoked(permit)?;
+        if is_lifted {
+            self.grants_changed()?;
+            self.append(&log::permissions(), &log::lifted(permit, at))?;
+        }
+        Ok(is_lifted)
+    }
+
+    fn forget_revoked(&mut self, permit: &Permit) -> Result<bool, Fault> {
+        let mut delete = self.conn.prepare_cached(
+            "DELETE FROM grants
+             WHERE user = ?1 AND agent = ?2 AND source = ?3 AND scope = ?4 AND revoked = 1",
+        )?;
+        Ok(delete.execute(names(permit))? > 0)
     }
 
     fn keep(&mut self, grant: &Grant) -> Result<Kept, Fault> {
@@ -170,4 +184,8 @@ impl Ledger {
             .execute([])?;
         Ok(())
     }
+}
+
+fn names(permit: &Permit) -> [&str; 4] {
+    [&permit.user, &permit.agent, &permit.source, &permit.scope]
 }
