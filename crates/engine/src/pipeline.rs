@@ -106,7 +106,8 @@ impl Engine {
             let shared = Arc::clone(&self.shared);
             // Every line about a call that is not confined says so.
             let sandbox = if shared.parts.confined { "on" } else { "off" };
-            let span = tracing::info_span!("call", id = %key.id, capability = %call.capability, sandbox);
+            let span =
+                tracing::info_span!("call", id = %key.id, capability = %call.capability, sandbox);
             // A task of its own: whoever asked may leave, the call goes on and is recorded.
             let walk = async move {
                 let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone() };

@@ -4,6 +4,7 @@ pub(crate) mod reload;
 
 mod stop;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,6 +106,30 @@ impl Place {
             hidden: hidden.into_iter().flatten().map(absolute).collect(),
             pool: PoolOptions::default(),
         })
+    }
+
+    /// Gives the flags that name the same place to another process.
+    pub(crate) fn flags(&self) -> Vec<OsString> {
+        let paths = [
+            ("--tools", &self.tools),
+            ("--configs", &self.configs),
+            ("--config", &self.config),
+            ("--data", &self.data),
+        ];
+        let mut flags = Vec::new();
+        for (name, path) in paths {
+            if let Some(path) = path {
+                flags.extend([OsString::from(name), path.clone().into_os_string()]);
+            }
+        }
+        if let Some(sandbox) = self.sandbox {
+            let word = match sandbox {
+                SandboxArgument::Required => "required",
+                SandboxArgument::Off => "off",
+            };
+            flags.extend(["--sandbox", word].map(OsString::from));
+        }
+        flags
     }
 
     /// Opens the record.

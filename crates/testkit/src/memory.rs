@@ -275,6 +275,10 @@ impl State {
                 && query.thread.as_ref().is_none_or(|thread| *thread == record.call.thread)
                 && query.capability.as_ref().is_none_or(|name| *name == record.call.capability)
                 && query.state.as_ref().is_none_or(|state| state == record.state.as_str())
+                && query
+                    .id_start
+                    .as_ref()
+                    .is_none_or(|start| record.call.id.as_str().starts_with(start))
         };
         let latest_first = self.calls.iter().rev().map(|kept| &kept.record);
         latest_first.filter(fits).take(query.limit.unwrap_or(usize::MAX)).cloned().collect()

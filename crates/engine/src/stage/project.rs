@@ -4,6 +4,8 @@ use remit_model::Outcome;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::record::{CallRecord, CallState, Progress};
+
 /// Is S2's answer to a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolCallResponse {
@@ -27,6 +29,9 @@ pub struct ToolCallResponse {
     pub timestamp: String,
     /// The call's id.
     pub call_id: String,
+    /// The id under which work that goes on can be asked about: the call's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<String>,
     /// How it ended, in Remit's own word.
     pub outcome: &'static str,
     /// The code of what went wrong.
@@ -54,6 +59,7 @@ pub fn tool_call_response(
         duration_ms,
         timestamp,
         call_id: call_id.to_owned(),
+        execution_id: None,
         outcome: outcome.status(),
         code: None,
         details: None,
@@ -72,6 +78,67 @@ pub fn tool_call_response(
         response.details.clone_from(&failure.details);
     }
     response
+}
+
+/// Gives S2's form of a call that goes on without its caller.
+#[must_use]
+pub fn still_running(call_id: &str, timestamp: String) -> ToolCallResponse {
+    ToolCallResponse {
+        status: "success",
+        result: Some(json!({"execution_id": call_id, "status": "running"})),
+        error: None,
+        message: Some(format!("the work goes on as execution {call_id}")),
+        base64: None,
+        duration_ms: 0,
+        timestamp,
+        call_id: call_id.to_owned(),
+        execution_id: Some(call_id.to_owned()),
+        outcome: "running",
+        code: None,
+        details: None,
+    }
+}
+
+/// Is how far a piece of work has come, in S3's words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Execution {
+    /// Its id: the call's.
+    pub execution_id: String,
+    /// What runs.
+    pub capability: String,
+    /// `accepted`, `running`, `completed` or `failed`.
+    pub status: &'static str,
+    /// What it said of its progress last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// When it began, by RFC 3339.
+    pub started_at: String,
+    /// What came of it, once it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<ToolCallResponse>,
+}
+
+/// Gives S3's form of a call that goes on or has ended.
+#[must_use]
+pub fn execution(record: &CallRecord, started_at: String) -> Execution {
+    let id = record.call.id.as_str();
+    let (status, response) = match &record.state {
+        CallState::Asking => ("accepted", None),
+        CallState::Running => ("running", None),
+        CallState::Ended(outcome) => {
+            let duration = record.duration_ms.unwrap_or(0);
+            let response = tool_call_response(outcome, id, duration, started_at.clone());
+            (if outcome.is_success() { "completed" } else { "failed" }, Some(response))
+        }
+    };
+    Execution {
+        execution_id: id.to_owned(),
+        capability: record.call.capability.clone(),
+        status,
+        progress: record.progress.clone(),
+        started_at,
+        response,
+    }
 }
 
 /// Gives the code and the words for an outcome that is no success.

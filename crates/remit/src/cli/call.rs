@@ -3,13 +3,14 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
+use remit_engine::record::{CallState, Progress};
 use remit_engine::stage::project::{self, ToolCallResponse};
 use remit_engine::{Ended, Engine, Started};
 use remit_manifest::read::{self, Format, Limits};
-use remit_model::{Call, CallId, Severity, ThreadId, text};
+use remit_model::{Binding, Call, CallId, Execution, Outcome, Severity, ThreadId, text};
 use serde_json::Value;
 
-use super::{Exit, Output};
+use super::{Exit, Output, detach};
 use crate::approve::Answers;
 use crate::files::{self, Patience};
 use crate::house::{self, Place};
@@ -21,7 +22,7 @@ use crate::house::{self, Place};
 /// `remit log`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  remit call file_operator.read_file '{\"filePath\": \"/srv/docs/a.pdf\"}'\n  remit call web_fetch.fetch @request.json --approve --format json\n  echo '{\"n\": 1}' | remit call demo.echo - --tools ./tools\n\nExit codes: 0 it worked, 1 it was denied, refused or failed, 2 Remit could not try."
+    after_help = "Examples:\n  remit call file_operator.read_file '{\"filePath\": \"/srv/docs/a.pdf\"}'\n  remit call web_fetch.fetch @request.json --approve --format json\n  echo '{\"n\": 1}' | remit call demo.echo - --tools ./tools\n  remit call report.build '{}' --detach\n\nExit codes: 0 it worked, 1 it was denied, refused or failed, 2 Remit could not try."
 )]
 pub(super) struct Arguments {
     /// The capability: `tool.command`; `remit tools` lists them
@@ -48,6 +49,12 @@ pub(super) struct Arguments {
     /// Stop the call after so many milliseconds, if that is sooner than its own timeout
     #[arg(long, value_name = "MS")]
     timeout: Option<u64>,
+    /// Return as soon as the call runs, with the id of its execution; see `remit execution`
+    #[arg(long)]
+    detach: bool,
+    /// Make a call that another process handed over
+    #[arg(long, hide = true)]
+    detached: bool,
     /// The agent on whose behalf the call is made
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -56,8 +63,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    match prepared(arguments).and_then(|(engine, call)| go(arguments, &engine, call)) {
-        Ok((call, ended)) => report(arguments, &call, &ended, output),
+    match prepared(arguments).and_then(|(engine, call)| make(arguments, &engine, &call)) {
+        Ok(response) => report(arguments, &response, output),
         Err(message) => {
             for line in message.lines() {
                 output.error(line);
@@ -123,13 +130,68 @@ pub(super) fn input(argument: &str) -> Result<Value, String> {
     Err(format!("the input is not JSON: {why}"))
 }
 
-fn go(arguments: &Arguments, engine: &Engine, call: Call) -> Result<(Call, Ended), String> {
+fn make(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<ToolCallResponse, String> {
+    if arguments.detach {
+        return hand_over(arguments, engine, call);
+    }
+    let (id, is_async) = (call.id.clone(), is_async(engine, &call.capability));
+    let ended = go(arguments, engine, call)?;
+    let mut response = ended_response(&ended.outcome, id.as_str(), ended.duration_ms);
+    response.execution_id = is_async.then(|| id.as_str().to_owned());
+    Ok(response)
+}
+
+fn ended_response(outcome: &Outcome, id: &str, duration_ms: u64) -> ToolCallResponse {
+    project::tool_call_response(outcome, id, duration_ms, jiff::Timestamp::now().to_string())
+}
+
+fn is_async(engine: &Engine, name: &str) -> bool {
+    let catalog = engine.catalog();
+    let binding = catalog.get(name).map(|entry| &entry.capability.binding);
+    matches!(binding, Some(Binding::Process { execution: Execution::Async, .. }))
+}
+
+/// Has another process make the call, and returns when it runs.
+fn hand_over(
+    arguments: &Arguments,
+    engine: &Engine,
+    call: &Call,
+) -> Result<ToolCallResponse, String> {
+    let mut flags = arguments.place.flags();
+    for (name, is_said) in [("--approve", arguments.approve), ("--deny", arguments.deny)] {
+        flags.extend(is_said.then(|| name.into()));
+    }
+    for (name, value) in [
+        ("--timeout", arguments.timeout.map(|ms| ms.to_string())),
+        ("--agent", arguments.agent.clone()),
+    ] {
+        flags.extend(value.into_iter().flat_map(|value| [name.into(), value.into()]));
+    }
+    let may_ask = !arguments.approve && !arguments.deny;
+    let mut child = detach::start(call, flags, may_ask)?;
+    let key = call.key();
+    let begun = detach::begun(engine.store().as_ref(), &key, &mut child);
+    let record = house::runtime()?.block_on(begun)?;
+    let id = call.id.as_str();
+    Ok(match &record.state {
+        CallState::Ended(outcome) => ended_response(outcome, id, record.duration_ms.unwrap_or(0)),
+        _ => project::still_running(id, jiff::Timestamp::now().to_string()),
+    })
+}
+
+fn go(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<Ended, String> {
     let watched = std::io::stderr().is_terminal() && arguments.format == super::PlainFormat::Human;
     let runtime = house::runtime()?;
     let ended = runtime.block_on(async {
         let now = remit_engine::ports::Clock::now(&crate::clock::SystemClock::new());
         engine.store().recover(now).await.map_err(|error| error.to_string())?;
         let started = engine.start(call.clone());
+        let let_go = async {
+            if arguments.detached {
+                detach::let_go(engine.store().as_ref(), &call.key()).await;
+            }
+            std::future::pending::<()>().await;
+        };
         let interrupted = async {
             while tokio::signal::ctrl_c().await.is_ok() {
                 engine.cancel(&call.key());
@@ -137,17 +199,20 @@ fn go(arguments: &Arguments, engine: &Engine, call: Call) -> Result<(Call, Ended
         };
         let ended = tokio::select! {
             ended = watch(started, watched) => ended,
-            () = interrupted => Ended {
-                outcome: remit_model::Outcome::OutcomeUnknown,
-                duration_ms: 0,
-            },
+            () = let_go => unknown(),
+            () = interrupted => unknown(),
         };
         engine.shut_down().await;
         Ok::<_, String>(ended)
     });
     // Somebody may still be asked at the terminal; nobody waits for that answer any more.
     runtime.shutdown_background();
-    Ok((call, ended?))
+    ended
+}
+
+/// Is what is known if waiting ends before the call does.
+fn unknown() -> Ended {
+    Ended { outcome: Outcome::OutcomeUnknown, duration_ms: 0 }
 }
 
 /// Waits for the end, and shows a person what the work says meanwhile.
@@ -159,31 +224,38 @@ async fn watch(started: Started, watched: bool) -> Ended {
         tokio::select! {
             ended = &mut end => return ended,
             Ok(()) = progress.changed(), if watched => {
-                let said = progress.borrow_and_update().clone();
-                let percent = said.fraction.map_or(String::new(), |f| format!("{:>3.0} % ", f * 100.0));
-                let words = said.message.unwrap_or_default();
-                let mut stderr = anstream::AutoStream::auto(std::io::stderr());
-                let _ = writeln!(stderr, "{percent}{}", text::visible(&words));
+                let latest = progress.borrow_and_update().clone();
+                show_progress(Some(&latest));
             }
         }
     }
 }
 
-fn report(arguments: &Arguments, call: &Call, ended: &Ended, output: &mut Output) -> Exit {
-    let timestamp = jiff::Timestamp::now().to_string();
-    let response =
-        project::tool_call_response(&ended.outcome, call.id.as_str(), ended.duration_ms, timestamp);
-    match arguments.format {
-        super::PlainFormat::Json => {
-            output.out = serde_json::to_vec_pretty(&response).unwrap_or_default();
-            output.out.push(b'\n');
-        }
-        super::PlainFormat::Human => human(&response, output),
-    }
-    if ended.outcome.is_success() { Exit::Fine } else { Exit::Bad }
+/// Shows a person how far the work has come.
+pub(super) fn show_progress(progress: Option<&Progress>) {
+    let mut stderr = anstream::AutoStream::auto(std::io::stderr());
+    let _ = writeln!(stderr, "{}", text::visible(&said(progress)));
 }
 
-fn human(response: &ToolCallResponse, output: &mut Output) {
+/// Puts what the work says of its progress into one line.
+pub(super) fn said(progress: Option<&Progress>) -> String {
+    let Some(progress) = progress else { return String::new() };
+    let percent = progress.fraction.map_or(String::new(), |f| format!("{:>3.0} % ", f * 100.0));
+    format!("{percent}{}", progress.message.as_deref().unwrap_or_default())
+}
+
+fn report(arguments: &Arguments, response: &ToolCallResponse, output: &mut Output) -> Exit {
+    match arguments.format {
+        super::PlainFormat::Json => {
+            output.out = serde_json::to_vec_pretty(response).unwrap_or_default();
+            output.out.push(b'\n');
+        }
+        super::PlainFormat::Human => human(response, output),
+    }
+    if response.status == "success" { Exit::Fine } else { Exit::Bad }
+}
+
+pub(super) fn human(response: &ToolCallResponse, output: &mut Output) {
     if let Some(error) = &response.error {
         let code = response.code.as_deref().unwrap_or_default();
         output.error(&format!("{error} ({code})"));

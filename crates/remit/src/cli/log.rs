@@ -5,7 +5,7 @@ use remit_engine::record::{CallQuery, CallRecord, CallState, EventQuery};
 use remit_model::{Event, ThreadId};
 use serde_json::{Value, json};
 
-use super::{Exit, Output, PlainFormat};
+use super::{Exit, Output, PlainFormat, find};
 use crate::house::{self, Place};
 
 /// Show what was called and what came of it
@@ -81,6 +81,7 @@ async fn list(
         thread,
         capability: arguments.capability.clone(),
         state: arguments.state.clone(),
+        id_start: None,
         limit: Some(arguments.limit),
     };
     let records = store.calls(query).await.map_err(|error| error.to_string())?;
@@ -134,11 +135,11 @@ fn execution_log(record: &CallRecord) -> Value {
     })
 }
 
-fn time(ms: i64) -> String {
+pub(super) fn time(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| t.to_string())
 }
 
-fn print_json(value: &Value, output: &mut Output) {
+pub(super) fn print_json(value: &Value, output: &mut Output) {
     output.out = serde_json::to_vec_pretty(value).unwrap_or_default();
     output.out.push(b'\n');
 }
@@ -154,22 +155,8 @@ async fn show(
     store: &dyn Store,
     output: &mut Output,
 ) -> Result<Exit, String> {
-    let all = store.calls(CallQuery::default()).await.map_err(|error| error.to_string())?;
-    let mut found = all.iter().filter(|record| record.call.id.as_str().starts_with(wanted));
-    let record = match (found.next(), found.next()) {
-        (Some(record), None) => record,
-        (Some(record), Some(_)) if record.call.id.as_str() == wanted => record,
-        (Some(_), Some(_)) => {
-            output.error(&format!("several calls start with `{wanted}`"));
-            output.help("write more of the id; `remit log` lists them");
-            return Ok(Exit::Bad);
-        }
-        (None, _) => {
-            output.error(&format!("there is no call `{wanted}`"));
-            output.help("`remit log` lists them");
-            return Ok(Exit::Bad);
-        }
-    };
+    let Some(record) = find::call(store, wanted, output).await? else { return Ok(Exit::Bad) };
+    let record = &record;
     let events = events_of(store, &record.call.thread).await?;
     let own: Vec<&Event> =
         events.iter().filter(|e| e.call.as_ref() == Some(&record.call.id)).collect();
@@ -189,6 +176,14 @@ async fn show(
     output.line(&format!("call        {}", record.call.id));
     output.line(&format!("capability  {}", record.call.capability));
     output.line(&format!("state       {}", record.state.as_str()));
+    if let Some(progress) = &record.progress {
+        let percent = progress.fraction.map_or(String::new(), |f| format!("{:.0} % ", f * 100.0));
+        let words = progress.message.as_deref().unwrap_or_default();
+        output.line(&format!("progress    {percent}{words}"));
+    }
+    if record.basis.as_ref().is_some_and(|basis| !basis.confined) {
+        output.line("sandbox     off");
+    }
     output.line(&format!("decided by  {}", record.rule));
     output.line(&format!("thread      {}", record.call.thread));
     for event in own {
@@ -206,17 +201,10 @@ async fn verify(
     store: &dyn Store,
     output: &mut Output,
 ) -> Result<Exit, String> {
-    let reports = remit_store::verify(store).await.map_err(|error| error.to_string())?;
     let mut missing: Vec<&String> = heads.iter().collect();
-    let mut whole = reports.iter().all(|report| report.trouble.is_none());
-    if !missing.is_empty() {
-        for report in &reports {
-            for event in events_of(store, &report.thread).await? {
-                missing.retain(|hash| **hash != event.hash);
-            }
-        }
-    }
-    whole &= missing.is_empty();
+    let see = |event: &Event| missing.retain(|hash| **hash != event.hash);
+    let reports = remit_store::verify_with(store, see).await.map_err(|error| error.to_string())?;
+    let whole = missing.is_empty() && reports.iter().all(|report| report.trouble.is_none());
     if arguments.format == PlainFormat::Json {
         let list: Vec<Value> = reports
             .iter()

@@ -5,9 +5,13 @@ mod canonical;
 mod check;
 mod completions;
 mod config;
+mod detach;
 mod diff;
 mod doctor;
+mod execution;
 mod explain;
+mod find;
+mod grants;
 mod hash;
 mod load;
 mod log;
@@ -73,6 +77,8 @@ enum Command {
     Call(Box<call::Arguments>),
     Tools(tools::Arguments),
     Explain(explain::Arguments),
+    Execution(execution::Arguments),
+    Grants(grants::Arguments),
     Log(log::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -148,6 +154,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Call(arguments) => call::run(arguments, &mut output),
         Command::Tools(arguments) => tools::run(arguments, &mut output),
         Command::Explain(arguments) => explain::run(arguments, &mut output),
+        Command::Execution(arguments) => execution::run(arguments, &mut output),
+        Command::Grants(arguments) => grants::run(arguments, &mut output),
         Command::Log(arguments) => log::run(arguments, &mut output),
         Command::Config(arguments) => config::run(arguments, &mut output),
         Command::Completions(arguments) => completions::run(arguments, &mut output),

@@ -15,6 +15,7 @@ mod check;
 mod crashes;
 mod diff;
 mod documents;
+mod executions;
 mod others;
 mod paths;
 mod readme;

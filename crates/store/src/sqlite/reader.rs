@@ -110,6 +110,7 @@ pub(crate) fn calls(conn: &Connection, query: &CallQuery) -> Result<Vec<CallReco
         (thread.as_ref().map(|thread| thread as &dyn ToSql), "t.name = ?"),
         (query.capability.as_ref().map(|name| name as &dyn ToSql), "c.capability = ?"),
         (query.state.as_ref().map(|state| state as &dyn ToSql), "c.state = ?"),
+        (query.id_start.as_ref().map(|start| start as &dyn ToSql), "instr(c.name, ?) = 1"),
     ] {
         if let Some(value) = value {
             conditions.push(condition);

@@ -51,6 +51,9 @@ pub async fn a_query_finds_what_fits_it(place: &dyn Place) {
         (state("no such state"), vec![]),
         (CallQuery { thread: Some(thread("t")), ..user("ann") }, vec!["d", "a"]),
         (CallQuery { capability, ..user("bob") }, vec![]),
+        (CallQuery { id_start: Some("d".to_owned()), ..all.clone() }, vec!["d"]),
+        (CallQuery { id_start: Some("dd".to_owned()), ..all.clone() }, vec![]),
+        (CallQuery { id_start: Some("%".to_owned()), ..all }, vec![]),
         (CallQuery { thread: Some(thread("t")), ..state("running") }, vec!["c", "a"]),
     ] {
         assert_eq!(names(&*store, query.clone()).await, found, "{query:?}");
