@@ -6,6 +6,7 @@
 //! environment variable and no clock.
 
 pub mod catalog;
+pub mod directory;
 mod inflight;
 pub mod log;
 mod pipeline;

@@ -5,9 +5,11 @@
 //! the same time: what this one remembers is checked against the database before it is used.
 
 mod connect;
+mod directory;
 mod fault;
 mod grants;
 mod ledger;
+mod memory;
 mod nodes;
 mod place;
 mod queue;
@@ -26,6 +28,7 @@ use remit_engine::record::{
 };
 use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
 
+use directory::Tokens;
 use grants::Grants;
 use ledger::{Ledger, Opening};
 use nodes::Node;
@@ -65,6 +68,7 @@ pub struct SqliteStore {
     // says that it lives is let go.
     readers: Readers,
     grants: Grants,
+    tokens: Tokens,
     writer: Writer,
     node: Arc<Node>,
 }
@@ -85,6 +89,7 @@ impl SqliteStore {
         Ok(Self {
             readers: Readers::start(database.clone(), options.patience)?,
             grants: Grants::new(database.clone(), options.patience),
+            tokens: Tokens::new(database.clone(), options.patience),
             writer: Writer::start(ledger, database.clone())?,
             node,
         })

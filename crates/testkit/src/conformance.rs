@@ -16,6 +16,7 @@
 pub mod calls;
 pub mod chain;
 pub mod crowds;
+pub mod directory;
 pub mod grants;
 pub mod hands;
 pub mod messages;

@@ -64,6 +64,11 @@ impl Ledger {
         Ok(())
     }
 
+    /// Gives the connection, to write what has a file of its own.
+    pub(crate) fn conn(&self) -> &Connection {
+        &self.conn
+    }
+
     /// Gives the connection back.
     pub(crate) fn into_connection(self) -> Connection {
         self.conn

@@ -281,7 +281,7 @@ pub(crate) fn bytes(hex: &str) -> Result<[u8; 32], Fault> {
 }
 
 /// Reads JSON that Remit wrote.
-fn json<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+pub(crate) fn json<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     if is_too_deep(text) {
         return Err(Fault::Damaged("JSON that is nested too deep".to_owned()));
     }
