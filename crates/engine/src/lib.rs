@@ -16,6 +16,7 @@ pub mod record;
 pub mod redact;
 pub mod stage;
 mod stop;
+pub mod stream;
 mod walk;
 
 pub use inflight::{Ended, Started};

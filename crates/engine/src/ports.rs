@@ -13,6 +13,7 @@ use crate::record::{
     Progress, Published, ThreadHead, Version,
 };
 use crate::stage::Authorised;
+use crate::stream::Feed;
 
 /// Is an answer that comes later.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -76,6 +77,9 @@ pub trait Store: Send + Sync {
     fn calls(&self, query: CallQuery) -> Pending<'_, Result<Vec<CallRecord>, StoreError>>;
     /// Lists the events of a thread in order.
     fn events(&self, query: EventQuery) -> Pending<'_, Result<Vec<Event>, StoreError>>;
+    /// Hears what is recorded in a thread from now on, through this store. What other processes
+    /// record may be heard late or not at all; the record has it.
+    fn follow(&self, thread: &remit_model::ThreadId) -> Feed;
     /// Lists the threads with the last event of each.
     fn threads(&self) -> Pending<'_, Result<Vec<ThreadHead>, StoreError>>;
 

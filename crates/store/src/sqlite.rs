@@ -26,6 +26,7 @@ use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
     Progress, Published, ThreadHead, Version,
 };
+use remit_engine::stream::{Feed, Hub};
 use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
 
 use directory::Tokens;
@@ -71,6 +72,7 @@ pub struct SqliteStore {
     tokens: Tokens,
     writer: Writer,
     node: Arc<Node>,
+    hub: Arc<Hub>,
 }
 
 impl SqliteStore {
@@ -85,13 +87,15 @@ impl SqliteStore {
         let database = &place.database;
         let conn = connect::writer(database, options).map_err(|fault| fault.explain(database))?;
         let node = Arc::new(Node::enter(&place.directory)?);
-        let ledger = Ledger::new(conn, node.name());
+        let hub = Arc::<Hub>::default();
+        let ledger = Ledger::new(conn, node.name(), Arc::clone(&hub));
         Ok(Self {
             readers: Readers::start(database.clone(), options.patience)?,
             grants: Grants::new(database.clone(), options.patience),
             tokens: Tokens::new(database.clone(), options.patience),
             writer: Writer::start(ledger, database.clone())?,
             node,
+            hub,
         })
     }
 }
@@ -154,6 +158,10 @@ impl Store for SqliteStore {
 
     fn events(&self, query: EventQuery) -> Pending<'_, Result<Vec<Event>, StoreError>> {
         Box::pin(self.readers.read(move |conn| reader::events(conn, &query)))
+    }
+
+    fn follow(&self, thread: &ThreadId) -> Feed {
+        self.hub.follow(thread)
     }
 
     fn threads(&self) -> Pending<'_, Result<Vec<ThreadHead>, StoreError>> {

@@ -72,6 +72,7 @@ macro_rules! store_conformance {
             chain::events_come_in_pages,
             chain::several_open_stores_add_to_one_chain,
             chain::threads_have_chains_of_their_own,
+            chain::who_follows_hears_what_is_recorded,
             crowds::many_write_to_many_threads,
             crowds::many_write_to_one_thread,
             crowds::many_write_to_one_thread_through_two_stores,

@@ -8,6 +8,7 @@ use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
     Progress, Published, ThreadHead, Version,
 };
+use remit_engine::stream::Feed;
 use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
 
 /// Passes everything on, until its writes are broken.
@@ -85,6 +86,10 @@ impl<S: Store> Store for FlakyStore<S> {
 
     fn events(&self, query: EventQuery) -> Pending<'_, Result<Vec<Event>, StoreError>> {
         self.inner.events(query)
+    }
+
+    fn follow(&self, thread: &ThreadId) -> Feed {
+        self.inner.follow(thread)
     }
 
     fn threads(&self) -> Pending<'_, Result<Vec<ThreadHead>, StoreError>> {

@@ -10,6 +10,7 @@ use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, CallState, Ending, EventQuery, Intent, Message,
     NewVersion, Next, Progress, Published, ThreadHead, Version,
 };
+use remit_engine::stream::{Feed, Hub};
 use remit_model::event::{Draft, FIRST};
 use remit_model::{CallKey, Denial, Event, Grant, Instant, Outcome, Permit, ThreadId};
 
@@ -30,6 +31,7 @@ struct State {
     messages: HashMap<ThreadId, Vec<Message>>,
     grants: Vec<Grant>,
     versions: HashMap<String, Vec<Version>>,
+    hub: Arc<Hub>,
 }
 
 #[derive(Debug)]
@@ -84,6 +86,7 @@ impl State {
         let (after, previous) =
             events.last().map_or((0, FIRST), |event| (event.sequence, event.hash.as_str()));
         let event = draft.seal(thread, after, previous);
+        self.hub.tell([event.clone()]);
         events.push(event);
     }
 
@@ -363,6 +366,10 @@ impl Store for MemoryStore {
             let behind = events.filter(|event| event.sequence > query.after);
             Ok(behind.take(query.limit.unwrap_or(usize::MAX)).cloned().collect())
         })
+    }
+
+    fn follow(&self, thread: &ThreadId) -> Feed {
+        self.state().hub.follow(thread)
     }
 
     fn threads(&self) -> Pending<'_, Result<Vec<ThreadHead>, StoreError>> {

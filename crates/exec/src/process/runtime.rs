@@ -1,5 +1,7 @@
 //! Finds what runs a tool: an interpreter, or the tool itself.
 
+mod look;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -15,6 +17,11 @@ use super::plan::Program;
 /// Is how long an interpreter may take to say where it is. A version manager's shim is slow.
 const ASK: Duration = Duration::from_secs(20);
 
+/// Is what a stand-in for Python is asked: which one it starts. Without `site`, which takes longer
+/// than all the rest.
+const ASK_WHICH: &str = "import json, sys; print(json.dumps({'path': sys.executable, \
+'roots': [], 'modules': []}))";
+
 /// Is what Python is asked, once: where it really is, and where its modules are.
 const ASK_PYTHON: &str = "import json, site, sys; print(json.dumps({'path': sys.executable, \
 'roots': [sys.prefix, sys.base_prefix, *sys.path], 'modules': site.getsitepackages()}))";
@@ -29,7 +36,11 @@ const ASK_NODE: &str =
 /// `-S` leaves out `site`, which takes as long as all the rest of the start together. What is lost by
 /// that is put back here: the tool's own directory and the installed packages can be imported. Not
 /// put back are `.pth` files, and `exit`, which a program spells `sys.exit`.
+///
+/// A line that is printed goes out when it is complete, whether the tool says so or not. (`-u` would
+/// send its end on its own.)
 const START_PYTHON: &str = "import sys
+sys.stdout.reconfigure(line_buffering=True)
 entry, sys.path[:0], sys.argv = sys.argv[1], sys.argv[2:3], sys.argv[1:2] + sys.argv[3:]
 sys.path += sys.argv[1:]
 del sys.argv[1:]
@@ -116,7 +127,7 @@ impl Interpreters {
             Kind::Python => {
                 let python = self.find_python().await?;
                 let mut args: Vec<String> =
-                    ["-I", "-S", "-B", "-u", "-c", START_PYTHON].map(str::to_owned).into();
+                    ["-I", "-S", "-B", "-c", START_PYTHON].map(str::to_owned).into();
                 args.push(text(&entry)?);
                 args.push(text(&directory)?);
                 for place in &python.modules {
@@ -139,23 +150,47 @@ impl Interpreters {
 
     async fn find_python(&self) -> Result<&Found, RuntimeError> {
         let name = self.python.as_deref().unwrap_or(Path::new("python3"));
-        self.found_python.get_or_try_init(|| find(name, &["-I", "-c", ASK_PYTHON])).await
+        self.found_python.get_or_try_init(|| python(name)).await
     }
 
     async fn find_node(&self) -> Result<&Found, RuntimeError> {
         let name = self.node.as_deref().unwrap_or(Path::new("node"));
-        self.found_node.get_or_try_init(|| find(name, &["-e", ASK_NODE])).await
+        self.found_node.get_or_try_init(|| node(name)).await
     }
 }
 
-/// Asks an interpreter about itself and keeps what a confined process has to be lent.
-async fn find(name: &Path, question: &[&str]) -> Result<Found, RuntimeError> {
-    let wrong = |why: String| {
-        RuntimeError(format!(
-            "`{}` cannot be used ({why}); install it, or name another one",
-            name.display()
-        ))
-    };
+/// Looks for Python, and asks it where looking is not enough. A stand-in that a version manager put
+/// there is asked for the real one first.
+async fn python(name: &Path) -> Result<Found, RuntimeError> {
+    let search = std::env::var_os("PATH");
+    if let Some(found) = look::python(name, search.as_deref()) {
+        return lent(name, found);
+    }
+    let real = ask(name, &["-I", "-S", "-c", ASK_WHICH]).await?.path;
+    match look::python(&real, None) {
+        Some(found) => lent(name, found),
+        None => lent(name, ask(&real, &["-I", "-c", ASK_PYTHON]).await?),
+    }
+}
+
+/// Looks for Node, and asks what stands in for it.
+async fn node(name: &Path) -> Result<Found, RuntimeError> {
+    let search = std::env::var_os("PATH");
+    match look::node(name, search.as_deref()) {
+        Some(found) => lent(name, found),
+        None => lent(name, ask(name, &["-e", ASK_NODE]).await?),
+    }
+}
+
+fn unusable(name: &Path, why: &str) -> RuntimeError {
+    RuntimeError(format!(
+        "`{}` cannot be used ({why}); install it, or name another one",
+        name.display()
+    ))
+}
+
+/// Asks an interpreter about itself.
+async fn ask(name: &Path, question: &[&str]) -> Result<Found, RuntimeError> {
     let asked = Command::new(name)
         .args(question)
         .stdin(Stdio::null())
@@ -163,11 +198,16 @@ async fn find(name: &Path, question: &[&str]) -> Result<Found, RuntimeError> {
         .kill_on_drop(true)
         .output();
     let answered = tokio::time::timeout(ASK, asked).await;
-    let answered = answered.map_err(|_| wrong(format!("silent for {} s", ASK.as_secs())))?;
-    let answered = answered.map_err(|error| wrong(error.to_string()))?;
-    let found: Found = serde_json::from_slice(&answered.stdout)
-        .map_err(|_| wrong("it does not say where it is".to_owned()))?;
-    let path = found.path.canonicalize().map_err(|error| wrong(error.to_string()))?;
+    let answered =
+        answered.map_err(|_| unusable(name, &format!("silent for {} s", ASK.as_secs())))?;
+    let answered = answered.map_err(|error| unusable(name, &error.to_string()))?;
+    serde_json::from_slice(&answered.stdout)
+        .map_err(|_| unusable(name, "it does not say where it is"))
+}
+
+/// Keeps what a confined process has to be lent.
+fn lent(name: &Path, found: Found) -> Result<Found, RuntimeError> {
+    let path = found.path.canonicalize().map_err(|error| unusable(name, &error.to_string()))?;
     let mut roots: Vec<PathBuf> = found
         .roots
         .iter()

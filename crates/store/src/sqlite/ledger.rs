@@ -7,10 +7,12 @@ mod calls;
 mod grants;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use remit_engine::record::{Message, NewVersion, Published};
+use remit_engine::stream::Hub;
 use remit_model::event::{Draft, FIRST};
-use remit_model::{CallKey, ThreadId};
+use remit_model::{CallKey, Event, ThreadId};
 use rusqlite::{Connection, params};
 
 use super::fault::Fault;
@@ -33,6 +35,9 @@ pub(crate) struct Ledger {
     running: HashMap<CallKey, UnderWay>,
     /// Changes when anybody else has written: then nothing that is remembered counts.
     version: Option<i64>,
+    /// Those who follow threads, and what is to be told them when it is last.
+    hub: Arc<Hub>,
+    told: Vec<Event>,
 }
 
 struct Head {
@@ -42,13 +47,15 @@ struct Head {
 }
 
 impl Ledger {
-    pub(crate) fn new(conn: Connection, node: &str) -> Self {
+    pub(crate) fn new(conn: Connection, node: &str, hub: Arc<Hub>) -> Self {
         Self {
             conn,
             node: node.to_owned(),
             heads: HashMap::new(),
             running: HashMap::new(),
             version: None,
+            hub,
+            told: Vec::new(),
         }
     }
 
@@ -82,12 +89,16 @@ impl Ledger {
     /// Makes what was written last.
     pub(crate) fn commit(&mut self) -> Result<(), Fault> {
         self.conn.prepare_cached("COMMIT")?.execute([])?;
+        if !self.told.is_empty() {
+            self.hub.tell(self.told.drain(..));
+        }
         Ok(())
     }
 
     /// Takes back what was written since the beginning.
     pub(crate) fn roll_back(&mut self) {
         self.forget();
+        self.told.clear();
         // Some faults end the transaction by themselves.
         if !self.conn.is_autocommit()
             && let Err(error) = self.conn.execute_batch("ROLLBACK")
@@ -115,7 +126,12 @@ impl Ledger {
             rows::bytes(&event.hash)?,
         ])?;
         head.sequence = event.sequence;
-        head.hash = event.hash;
+        if self.hub.is_followed() {
+            head.hash.clone_from(&event.hash);
+            self.told.push(event);
+        } else {
+            head.hash = event.hash;
+        }
         Ok(head.sequence)
     }
 

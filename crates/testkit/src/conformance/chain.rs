@@ -2,6 +2,7 @@
 
 use remit_engine::log::{Beginning, Conclusion};
 use remit_engine::record::{EventQuery, Next, Progress};
+use remit_engine::stream::Heard;
 use remit_model::{CallId, Denial, EventKind, Failure, Outcome};
 use serde_json::{Value, json};
 
@@ -93,6 +94,24 @@ pub async fn events_come_in_pages(place: &dyn Place) {
         assert!(nothing.await.is_empty());
     }
     assert_eq!(page(0, Some(usize::MAX)).await.len(), 10);
+}
+
+/// Who follows a thread hears all that is recorded in it, once it is last and in order.
+pub async fn who_follows_hears_what_is_recorded(place: &dyn Place) {
+    let store = place.open().await;
+    run(&*store, call("early", "t")).await;
+    let mut feed = store.follow(&thread("t"));
+    for (name, place) in [("c", "t"), ("d", "elsewhere"), ("e", "t")] {
+        run(&*store, call(name, place)).await;
+    }
+    assert!(store.finish(ending("c", success(json!(2)))).await.is_err());
+    run(&*store, call("f", "t")).await;
+    let recorded = events(&*store, &thread("t")).await;
+    for event in &recorded[2..] {
+        let Heard::Event(told) = feed.next().await else { panic!("it is not behind") };
+        assert_eq!(told.event, *event);
+    }
+    drop(store);
 }
 
 /// What is refused leaves no trace.
