@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use remit_model::{CallKey, Outcome};
+use remit_model::{Call, CallKey, Outcome};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::record::Progress;
+use crate::walk::is_repetition;
 
 /// Is how a call ended, with how long the work took.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,13 @@ pub struct Started {
 }
 
 impl Started {
+    /// Makes one that has ended already.
+    pub(crate) fn ended_with(key: CallKey, ended: Ended) -> Self {
+        let (_, ended) = watch::channel(Some(ended));
+        let (_, progress) = watch::channel(Progress::default());
+        Self { key, ended, progress }
+    }
+
     /// Waits for the end.
     pub async fn ended(mut self) -> Ended {
         match self.ended.wait_for(Option::is_some).await.map(|ended| ended.clone()) {
@@ -52,6 +60,7 @@ impl Started {
 }
 
 struct Flight {
+    call: Call,
     cancel: CancellationToken,
     started: Started,
 }
@@ -71,22 +80,37 @@ pub(crate) struct Ticket {
     pub(crate) progress: watch::Sender<Progress>,
 }
 
+/// Says what came of entering a call.
+pub(crate) enum Entered {
+    /// It is to be walked by whoever entered it.
+    First(Started, Ticket),
+    /// It is here already, and can be watched.
+    Again(Started),
+    /// Another call with its id is here.
+    Other,
+}
+
 impl Inflight {
     fn calls(&self) -> MutexGuard<'_, HashMap<CallKey, Flight>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Enters a call; if it is here already, only lets it be watched.
-    pub(crate) fn enter(&self, key: &CallKey) -> (Started, Option<Ticket>) {
+    pub(crate) fn enter(&self, key: &CallKey, call: &Call) -> Entered {
         let mut calls = self.calls();
         if let Some(flight) = calls.get(key) {
-            return (flight.started.clone(), None);
+            return match is_repetition(call, &flight.call) {
+                true => Entered::Again(flight.started.clone()),
+                false => Entered::Other,
+            };
         }
         let (ended_in, ended) = watch::channel(None);
         let (progress_in, progress) = watch::channel(Progress::default());
         let cancel = CancellationToken::new();
         let started = Started { key: key.clone(), ended, progress };
-        calls.insert(key.clone(), Flight { cancel: cancel.clone(), started: started.clone() });
+        let flight =
+            Flight { call: call.clone(), cancel: cancel.clone(), started: started.clone() };
+        calls.insert(key.clone(), flight);
         let ticket = Ticket {
             key: key.clone(),
             inflight: self.clone(),
@@ -94,7 +118,7 @@ impl Inflight {
             ended: ended_in,
             progress: progress_in,
         };
-        (started, Some(ticket))
+        Entered::First(started, ticket)
     }
 
     pub(crate) fn find(&self, key: &CallKey) -> Option<Started> {

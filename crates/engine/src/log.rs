@@ -63,10 +63,12 @@ pub struct Saying<'a> {
 }
 
 #[derive(Serialize)]
-struct Reply {
+struct Reply<'a> {
     answer: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Denial>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -142,7 +144,7 @@ impl Answered {
     #[must_use]
     pub fn draft(&self) -> Draft {
         let answer = if self.denial.is_none() { "yes" } else { "no" };
-        let says = Reply { answer, reason: self.denial };
+        let says = Reply { answer, reason: self.denial, by: self.by.as_deref() };
         draft(self.at.wall_ms, EventKind::Answered, Some(&self.key.id), &says)
     }
 }

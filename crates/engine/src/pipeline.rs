@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwap;
-use remit_model::{Call, CallId, CallKey, Grant, Instant, Outcome, ThreadId};
+use remit_model::{Call, CallId, CallKey, Grant, Outcome, ThreadId};
 use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry};
-use crate::inflight::{Ended, Inflight, Started};
+use crate::inflight::{Ended, Entered, Inflight, Started};
 use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
 use crate::stage::authorise::{self, Decision, Facts, Verdict};
 use crate::stage::{self, Refused, Valid};
 use crate::stop;
-use crate::walk::Walk;
+use crate::walk::{self, Walk};
 
 /// Is what an engine is made of.
 pub struct Parts {
@@ -101,7 +101,11 @@ impl Engine {
     /// Starts a call and gives what can be seen of it. The same key again sees the same call.
     pub fn start(&self, call: Call) -> Started {
         let key = call.key();
-        let (started, ticket) = self.shared.inflight.enter(&key);
+        let (started, ticket) = match self.shared.inflight.enter(&key, &call) {
+            Entered::First(started, ticket) => (started, Some(ticket)),
+            Entered::Again(started) => (started, None),
+            Entered::Other => return Started::ended_with(key.clone(), walk::id_reused(&key)),
+        };
         if let Some(ticket) = ticket {
             let shared = Arc::clone(&self.shared);
             // Every line about a call that is not confined says so.
@@ -157,8 +161,7 @@ impl Engine {
             Valid { call: resolved.call, entry: resolved.entry }
         };
         let grants = self.shared.grants(&valid.call).await?;
-        let now = self.shared.parts.clock.now();
-        let decision = decide(&valid, &grants, &catalog, &now);
+        let decision = self.shared.decide(&valid, &grants, &catalog);
         let (verdict, outcome) = match decision.verdict {
             Verdict::Allow { .. } => ("allow", None),
             Verdict::Ask => ("ask", None),
@@ -185,17 +188,18 @@ fn explained_refusal(refused: Refused) -> Explanation {
     }
 }
 
-pub(crate) fn decide(
-    valid: &Valid,
-    grants: &[Grant],
-    catalog: &Catalog,
-    now: &Instant,
-) -> Decision {
-    let policy = catalog.policy();
-    authorise::authorise(Facts { call: &valid.call, entry: &valid.entry, grants, policy, now })
-}
-
 impl Shared {
+    pub(crate) fn decide(&self, valid: &Valid, grants: &[Grant], catalog: &Catalog) -> Decision {
+        authorise::authorise(Facts {
+            call: &valid.call,
+            entry: &valid.entry,
+            grants,
+            policy: catalog.policy(),
+            now: &self.parts.clock.now(),
+            confined: self.parts.confined,
+        })
+    }
+
     pub(crate) async fn grants(&self, call: &Call) -> Result<Vec<Grant>, StoreError> {
         let agent = call.caller.agent.as_deref().unwrap_or_default();
         self.parts.store.grants(&call.caller.user, agent).await

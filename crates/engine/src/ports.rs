@@ -135,7 +135,7 @@ impl std::error::Error for StoreError {}
 /// Asks a person.
 pub trait Approver: Send + Sync {
     /// Asks about one call. The engine stops waiting at the deadline by itself.
-    fn ask<'a>(&'a self, question: &'a Question) -> Pending<'a, Reply>;
+    fn ask<'a>(&'a self, question: &'a Question) -> Pending<'a, Said>;
 }
 
 /// Is what a person is asked.
@@ -160,12 +160,31 @@ pub struct Question {
 /// Is what a person answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Run it.
+    /// Run it; for what takes some care, also without asking again for a while.
     Yes,
+    /// Run it this once, and ask again.
+    Once,
     /// Do not.
     No,
     /// Nobody answered, or nobody is there.
     Silence,
+    /// They were not asked: this agent has asked too often.
+    TooMany,
+}
+
+/// Is what a person answered, and who that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The answer.
+    pub reply: Reply,
+    /// Who gave it, if somebody did.
+    pub by: Option<String>,
+}
+
+impl From<Reply> for Said {
+    fn from(reply: Reply) -> Self {
+        Self { reply, by: None }
+    }
 }
 
 /// Tells the time.

@@ -66,6 +66,8 @@ pub struct Answered {
     pub denial: Option<Denial>,
     /// When.
     pub at: Instant,
+    /// Who answered.
+    pub by: Option<String>,
     /// The grant that was given with the yes.
     pub grant: Option<Grant>,
 }

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
 use crate::inflight::{Ended, Ticket};
-use crate::pipeline::{Shared, decide};
-use crate::ports::{Point, Question, Reply, Running, StoreError};
+use crate::pipeline::Shared;
+use crate::ports::{Point, Question, Reply, Running, Said, StoreError};
 use crate::record::{Answered, Begun, CallRecord, CallState, Ending, Intent, Next, Progress};
 use crate::stage::authorise::{self, Allowed, Decision, Verdict};
 use crate::stage::{self, Refused, Valid};
@@ -63,7 +63,7 @@ impl Walk<'_> {
         };
         // Also for what is silent: that it was taken back, the grants tell.
         let grants = self.recorded(self.shared.grants(&valid.call).await)?;
-        let decision = decide(&valid, &grants, &catalog, &self.shared.parts.clock.now());
+        let decision = self.shared.decide(&valid, &grants, &catalog);
         let (proof, grant) = match &decision.verdict {
             Verdict::Refuse(outcome) => {
                 let (call, entry) = (valid.call, Some(valid.entry));
@@ -103,13 +103,20 @@ impl Walk<'_> {
                 self.shared.reach(Point::AfterIntent);
                 Ok(())
             }
-            Begun::Known(record) => Err(Stop(self.known(*record).await?)),
+            Begun::Known(record) => Err(Stop(self.known(&valid.call, *record).await?)),
         }
+    }
+
+    fn confined(&self) -> bool {
+        self.shared.parts.confined
     }
 
     /// Gives the end of a call that was recorded before. If another process has it, waits for that:
     /// whoever repeats a call gets the first outcome.
-    async fn known(&self, mut record: CallRecord) -> Result<Ended, Stop> {
+    async fn known(&self, call: &Call, mut record: CallRecord) -> Result<Ended, Stop> {
+        if !is_repetition(call, &record.call) {
+            return Ok(id_reused(&self.key));
+        }
         let (store, mut is_passed_on) = (&self.shared.parts.store, false);
         loop {
             if let CallState::Ended(outcome) = record.state {
@@ -137,14 +144,14 @@ impl Walk<'_> {
         let confined = self.shared.parts.confined;
         let intent = Intent {
             basis: refused.entry.as_deref().map(|entry| stage::basis(entry, confined)),
-            call: refused.call,
+            call: refused.call.clone(),
             rule: refused.rule.to_owned(),
             next: Next::Refuse(refused.outcome.clone()),
             at: self.shared.parts.clock.now(),
         };
         match self.recorded(self.shared.parts.store.begin(intent).await)? {
             Begun::Fresh => Ok(Ended { outcome: refused.outcome, duration_ms: 0 }),
-            Begun::Known(record) => self.known(*record).await,
+            Begun::Known(record) => self.known(&refused.call, *record).await,
         }
     }
 
@@ -172,32 +179,37 @@ impl Walk<'_> {
         };
         let asked = self.shared.parts.approver.ask(&question);
         // The runtime's timer does not follow the wall clock.
-        let reply = tokio::select! {
-            reply = asked => reply,
-            () = tokio::time::sleep(deadline) => Reply::Silence,
+        let Said { reply, by } = tokio::select! {
+            said = asked => said,
+            () = tokio::time::sleep(deadline) => Reply::Silence.into(),
             () = self.cancel.cancelled() => {
                 let message = "the call was called off before it was approved".to_owned();
                 return Err(Stop(self.finish(Outcome::Cancelled { message }, None, 0).await?));
             }
         };
         let denial = match reply {
-            Reply::Yes => None,
+            Reply::Yes | Reply::Once => None,
             Reply::No => Some(Denial::UserRejected),
             Reply::Silence => Some(Denial::UserTimeout),
+            Reply::TooMany => {
+                let message = "a person was asked too often on behalf of this agent; wait a minute";
+                let failure = Failure::new("TOO_MANY_PROMPTS", message);
+                return Err(Stop(self.finish(Outcome::Failed(failure), None, 0).await?));
+            }
         };
         let now = self.shared.parts.clock.now();
         // With the answer, so that taking it back while the call runs finds it.
-        let grant = match denial {
-            None => authorise::granted(&valid.call, &valid.entry, &now),
-            Some(_) => None,
+        let grant = match reply {
+            Reply::Yes => authorise::granted(&valid.call, &valid.entry, &now, self.confined()),
+            Reply::Once | Reply::No | Reply::Silence | Reply::TooMany => None,
         };
-        let answered = Answered { key: self.key.clone(), denial, at: now, grant };
+        let answered = Answered { key: self.key.clone(), denial, at: now, by, grant };
         self.recorded(self.shared.parts.store.answer(answered).await)?;
         self.shared.reach(Point::AfterAnswer);
         if let Some(reason) = denial {
             return Err(Stop(self.finish(refused_by_person(reason), None, 0).await?));
         }
-        Ok(decision.approved(reply == Reply::Yes))
+        Ok(decision.approved(matches!(reply, Reply::Yes | Reply::Once)))
     }
 
     /// Gives the grant to write down again, if its last written use is old enough to matter.
@@ -303,6 +315,22 @@ impl Walk<'_> {
             Stop(Ended { outcome, duration_ms: 0 })
         })
     }
+}
+
+/// Tells whether a call that came with a known id is the known call.
+pub(crate) fn is_repetition(call: &Call, known: &Call) -> bool {
+    call.capability == known.capability && call.input == known.input
+}
+
+/// Gives the end of a call that came with the id of another. Nothing of that other is told.
+pub(crate) fn id_reused(key: &CallKey) -> Ended {
+    let message = format!(
+        "the id `{}` belongs to another call, of another capability or with another input; use a \
+         new id for a new call",
+        key.id
+    );
+    let outcome = Outcome::Failed(Failure::new("CALL_ID_REUSED", message));
+    Ended { outcome, duration_ms: 0 }
 }
 
 fn timed_out(timeout: Duration, stopped: bool) -> Outcome {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use remit_engine::ports::{Approver, Clock, Executor, Pending, Question, Reply, Running};
+use remit_engine::ports::{Approver, Clock, Executor, Pending, Question, Reply, Running, Said};
 use remit_engine::record::Progress;
 use remit_engine::stage::Authorised;
 use remit_model::{Answer, Instant, Outcome};
@@ -83,14 +83,14 @@ impl FakeApprover {
 }
 
 impl Approver for FakeApprover {
-    fn ask<'a>(&'a self, question: &'a Question) -> Pending<'a, Reply> {
+    fn ask<'a>(&'a self, question: &'a Question) -> Pending<'a, Said> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question.clone());
         let next = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         Box::pin(async move {
             match next {
-                Some(Some(reply)) => reply,
+                Some(Some(reply)) => reply.into(),
                 Some(None) => std::future::pending().await,
-                None => Reply::Silence,
+                None => Reply::Silence.into(),
             }
         })
     }

@@ -22,6 +22,8 @@ pub struct Facts<'a> {
     pub policy: &'a Policy,
     /// The present moment.
     pub now: &'a Instant,
+    /// Whether the work will be confined.
+    pub confined: bool,
 }
 
 /// Is the decision, and what made it.
@@ -69,7 +71,7 @@ impl Decision {
 /// Decides.
 #[must_use]
 pub fn authorise(facts: Facts<'_>) -> Decision {
-    let Facts { call, entry, grants, policy, now } = facts;
+    let Facts { call, entry, grants, policy, now, confined } = facts;
     if call.group {
         return refuse(
             "group-conversation",
@@ -102,7 +104,10 @@ pub fn authorise(facts: Facts<'_>) -> Decision {
             verdict: Verdict::Allow { by: None },
         },
         Sensitivity::Medium => {
-            let standing = grants.iter().filter(ours).find(|grant| stands(grant, call, entry, now));
+            let standing = grants
+                .iter()
+                .filter(ours)
+                .find(|grant| stands(grant, call, now, entry.sensitivity, &shown(entry, confined)));
             match standing {
                 Some(grant) => Decision {
                     rule: "granted-within-a-day",
@@ -137,24 +142,37 @@ fn refuse(rule: &'static str, because: &str, outcome: Outcome) -> Decision {
 
 /// Tells whether a grant still holds: given for this declaration, at this device, in this
 /// conversation, for no less care, and used within a day.
-fn stands(grant: &Grant, call: &Call, entry: &Entry, now: &Instant) -> bool {
-    grant.manifest_hash == entry.source.hash
+fn stands(
+    grant: &Grant,
+    call: &Call,
+    now: &Instant,
+    sensitivity: Sensitivity,
+    shown: &str,
+) -> bool {
+    grant.manifest_hash == shown
         && grant.device == call.caller.device.as_deref().unwrap_or_default()
         && grant.thread == call.thread.as_str()
-        && grant.sensitivity >= entry.sensitivity
+        && grant.sensitivity >= sensitivity
         && now.since(&grant.used).is_some_and(|elapsed| elapsed <= DAY_MS)
+}
+
+/// Names what a person agrees to: the declaration, and that nothing holds the work back. A yes to
+/// confined work is none to the same work unconfined.
+fn shown(entry: &Entry, confined: bool) -> String {
+    let hash = &entry.source.hash;
+    if confined { hash.clone() } else { format!("{hash} unconfined") }
 }
 
 /// Makes the grant that a yes to a medium question gives.
 #[must_use]
-pub(crate) fn granted(call: &Call, entry: &Entry, now: &Instant) -> Option<Grant> {
+pub(crate) fn granted(call: &Call, entry: &Entry, now: &Instant, confined: bool) -> Option<Grant> {
     (entry.sensitivity == Sensitivity::Medium).then(|| Grant {
         user: call.caller.user.clone(),
         agent: call.caller.agent.clone().unwrap_or_default(),
         source: entry.source.name.clone(),
         scope: entry.scope.clone(),
         sensitivity: entry.sensitivity,
-        manifest_hash: entry.source.hash.clone(),
+        manifest_hash: shown(entry, confined),
         device: call.caller.device.clone().unwrap_or_default(),
         thread: call.thread.as_str().to_owned(),
         used: now.clone(),

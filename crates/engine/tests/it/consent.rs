@@ -163,3 +163,32 @@ async fn a_permission_can_be_taken_back_while_the_call_it_was_given_with_runs() 
     let ended = house.engine.run(call("2", "demo.echo", json!({}))).await;
     assert_eq!(ended.outcome, Outcome::Denied { reason: Denial::PermissionRevoked });
 }
+
+#[tokio::test]
+async fn a_yes_for_once_is_asked_again() {
+    let house = asking(Sensitivity::Medium);
+    house.approver.will(Some(Reply::Once));
+    assert_eq!(once(&house, "1", |_| ()).await, (true, 1));
+    assert_eq!(once(&house, "2", |_| ()).await, (false, 1));
+    assert_eq!(house.store.granted_by("ann").await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_yes_to_confined_work_is_none_to_the_same_work_unconfined() {
+    let confined = asking(Sensitivity::Medium);
+    confined.approver.will(Some(Reply::Yes));
+    assert_eq!(once(&confined, "1", |_| ()).await, (true, 1));
+    let approver = std::sync::Arc::new(remit_testkit::FakeApprover::default());
+    let open = remit_engine::Engine::new(remit_engine::Parts {
+        executor: confined.executor.clone(),
+        store: confined.store.clone(),
+        approver: approver.clone(),
+        clock: confined.clock.clone(),
+        probe: None,
+        confined: false,
+    });
+    open.swap(catalog(vec![source("demo", &[("echo", Sensitivity::Medium)])]));
+    assert!(!open.run(call("2", "demo.echo", json!({}))).await.outcome.is_success());
+    assert_eq!(approver.asked().len(), 1);
+    assert_eq!(once(&confined, "3", |_| ()).await, (true, 0), "the first yes still holds");
+}

@@ -90,7 +90,8 @@ async fn a_repetition_of_a_call_whose_process_is_gone_is_unknown() {
     {
         let gone = record.reopen();
         let intent = remit_engine::record::Intent {
-            call: hang(),
+            // As it is recorded: defaults are filled in.
+            call: call("1", "demo.hang", json!({"n": 7})),
             basis: None,
             rule: "low-is-silent".to_owned(),
             next: remit_engine::record::Next::Run,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use remit_engine::catalog::{Catalog, Problem};
+use remit_engine::catalog::{Catalog, Entry, Problem, State};
 use remit_engine::policy::{Pattern, Policy, WhiteList};
 use remit_engine::ports::{Reply, Store};
 use remit_engine::record::{CallQuery, CallState, EventQuery};
@@ -95,14 +95,14 @@ async fn what_does_not_run_is_recorded_too() {
 async fn the_same_key_runs_once_whether_repeated_later_or_at_once() {
     let house = house(low());
     let first = house.engine.run(call("1", "demo.echo", json!({"n": 1}))).await;
-    let again = house.engine.run(call("1", "demo.echo", json!({"n": 2}))).await;
+    let again = house.engine.run(call("1", "demo.echo", json!({"n": 1}))).await;
     assert_eq!(first.outcome, again.outcome);
     assert_eq!(house.executor.runs(), 1);
     let mut other = call("1", "demo.echo", json!({"n": 2}));
     other.caller.agent = Some("bot".to_owned());
     assert_ne!(house.engine.run(other).await.outcome, first.outcome, "ids are the caller's own");
     let at_once: Vec<_> =
-        (0..20).map(|n| house.engine.start(call("2", "demo.echo", json!({"n": n})))).collect();
+        (0..20).map(|_| house.engine.start(call("2", "demo.echo", json!({"n": 2})))).collect();
     let mut outcomes = Vec::new();
     for started in at_once {
         outcomes.push(started.ended().await.outcome);
@@ -197,11 +197,14 @@ async fn what_is_off_or_broken_says_so() {
 }
 
 #[tokio::test]
-async fn names_that_are_one_after_folding_are_left_out_and_said() {
+async fn names_that_are_one_after_folding_cannot_be_called_and_that_is_said() {
     let one = source("my-tool", &[("echo", Sensitivity::Low)]);
     let other = source("My_Tool", &[("echo", Sensitivity::Low)]);
     let catalog = catalog(vec![one, other]);
-    assert_eq!(catalog.entries().count(), 0);
+    let broken =
+        |entry: &Arc<Entry>| matches!(&entry.state, State::Broken(why) if why.contains("one name"));
+    assert_eq!(catalog.entries().count(), 2);
+    assert!(catalog.entries().all(broken), "both are there, and neither can be called");
     assert_eq!(catalog.clashes().len(), 1);
     assert!(catalog.clashes()[0].contains("my-tool.yaml"), "{:?}", catalog.clashes());
     assert!(catalog.clashes()[0].contains("My_Tool.yaml"), "{:?}", catalog.clashes());
@@ -252,4 +255,26 @@ async fn explaining_runs_nothing_and_decides_the_same() {
     assert_eq!(denied, Outcome::Denied { reason: Denial::UserRejected });
     let kinds = kinds(&*house.store).await;
     assert_eq!(kinds, [EventKind::Asked, EventKind::Answered, EventKind::Outcome]);
+}
+
+#[tokio::test]
+async fn the_id_of_another_call_is_refused_and_tells_nothing_of_it() {
+    let house = house(low());
+    let first = call("1", "demo.echo", json!({"text": "secret"}));
+    assert!(house.engine.run(first.clone()).await.outcome.is_success());
+    assert!(house.engine.run(first).await.outcome.is_success(), "a repetition is none");
+    let running = house.engine.start(call("2", "demo.hang", json!({})));
+    for other in [
+        call("1", "demo.noop", json!({"text": "secret"})),
+        call("1", "demo.echo", json!({"text": "other"})),
+        call("1", "demo.no_such", json!({})),
+        call("2", "demo.echo", json!({})),
+        call("2", "demo.hang", json!({"n": 8})),
+    ] {
+        let ended = house.engine.run(other).await;
+        assert_eq!(code(&ended.outcome), "CALL_ID_REUSED", "{ended:?}");
+        assert!(!format!("{ended:?}").contains("secret"));
+    }
+    running.ended().await;
+    assert_eq!(house.executor.runs(), 2);
 }

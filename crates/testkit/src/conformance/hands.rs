@@ -71,7 +71,7 @@ pub fn ask() -> Next {
 /// Gives an answer.
 #[must_use]
 pub fn answered(name: &str, denial: Option<Denial>) -> Answered {
-    Answered { key: key(name), denial, at: at(2), grant: None }
+    Answered { key: key(name), denial, at: at(2), by: Some("ann".to_owned()), grant: None }
 }
 
 /// Gives a success.
