@@ -28,14 +28,18 @@ AIM_LINES = 400
 ARROWS: dict[str, set[str]] = {
     "remit-model": set(),
     "remit-seal": set(),
+    "remit-organiser": set(),
     "remit-manifest": {"remit-model"},
     "remit-engine": {"remit-manifest", "remit-model"},
     "remit-testkit": {"remit-engine", "remit-manifest", "remit-model"},
     "remit-exec": {"remit-engine", "remit-manifest", "remit-model", "remit-seal"},
     "remit-handlers": {"remit-engine", "remit-manifest", "remit-model"},
     "remit-store": {"remit-engine", "remit-manifest", "remit-model"},
+    "remit-server": {
+        "remit-engine", "remit-manifest", "remit-model", "remit-organiser",
+    },
     "remit": {
-        "remit-exec", "remit-handlers", "remit-store", "remit-seal",
+        "remit-server", "remit-exec", "remit-handlers", "remit-organiser", "remit-store", "remit-seal",
         "remit-engine", "remit-manifest", "remit-model",
     },
 }
@@ -44,6 +48,8 @@ TEST_ARROWS: dict[str, set[str]] = {
     "remit-engine": {"remit-testkit"},
     "remit-exec": {"remit-testkit"},
     "remit-store": {"remit-testkit"},
+    # A server is tested with a real database behind it.
+    "remit-server": {"remit-store", "remit-testkit"},
     "remit": {"remit-testkit"},
 }
 

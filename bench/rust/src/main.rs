@@ -3,10 +3,14 @@
 //! `bench/run.py` calls this, compares with the peers and makes the table. Everything here panics on
 //! bad input: only the harness calls it.
 
+mod bare;
 mod calls;
+mod house;
 mod measure;
+mod oneshot;
 mod phases;
 mod spawn;
+mod warm;
 
 use std::hint::black_box;
 use std::path::Path;
@@ -18,10 +22,6 @@ use remit_model::{Dialect, Node, canonical};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// What the product allocates with.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -31,8 +31,14 @@ fn main() {
         ["diff", old, new, old_half, new_half] => differ([old, new], [old_half, new_half]),
         ["calls", folder] => calls::run(Path::new(folder)),
         ["spawn", rounds, commands] => spawn::run(rounds.parse().expect("a number"), commands),
+        ["warm", folder, remit, runtime, program, tools, entry] => {
+            let tool = warm::Tool { runtime, program, folder: Path::new(tools), entry };
+            warm::run(Path::new(folder), Path::new(remit), &tool)
+        }
+        ["oneshot", remit, program] => oneshot::run(Path::new(remit), Path::new(program)),
         _ => panic!(
-            "phases DIR | canonical FILE | diff OLD NEW OLD NEW | calls DIR | spawn ROUNDS COMMANDS"
+            "phases DIR | canonical FILE | diff OLD NEW OLD NEW | calls DIR | spawn ROUNDS COMMANDS | \
+             warm DIR REMIT RUNTIME PROGRAM TOOLS ENTRY | oneshot REMIT PROGRAM"
         ),
     };
     println!("{answer}");

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use nix::time::{ClockId, clock_gettime};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 use serde_json::{Map, Value, json};
 
 const ROUNDS: usize = 25;
@@ -25,6 +27,68 @@ impl<'a> Task<'a> {
 /// Gives the CPU time this process has used, all threads together.
 pub fn cpu() -> Duration {
     Duration::from(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("the clock is there"))
+}
+
+/// Measures wall time, and the CPU time of this process and of all that descend from it, ended or
+/// not. What measuring itself takes does not count.
+pub struct Stopwatch {
+    wall: Instant,
+    own: Duration,
+    others: Duration,
+}
+
+impl Stopwatch {
+    pub fn start() -> Self {
+        let others = cpu_of_children();
+        Self { others, own: cpu(), wall: Instant::now() }
+    }
+
+    /// Gives wall and CPU time in nanoseconds.
+    pub fn stop(self) -> [f64; 2] {
+        let wall = self.wall.elapsed();
+        let own = cpu() - self.own;
+        let used = own + cpu_of_children().saturating_sub(self.others);
+        [wall, used].map(|time| time.as_secs_f64() * 1e9)
+    }
+}
+
+/// Gives the middle of wall and CPU times, each divided by a count.
+pub fn middle(turns: &[[f64; 2]], count: usize) -> Value {
+    let of = |which: usize| median(turns.iter().map(|turn| turn[which]).collect()) / count as f64;
+    json!({"wall": of(0), "cpu": of(1)})
+}
+
+fn cpu_of_children() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage");
+    let [user, system] = [usage.user_time(), usage.system_time()]
+        .map(|time| Duration::new(time.tv_sec() as u64, time.tv_usec() as u32 * 1_000));
+    user + system + descendants().into_iter().filter_map(cpu_of).sum::<Duration>()
+}
+
+/// Gives the CPU time of a process to the nanosecond; nothing if it has just ended.
+fn cpu_of(pid: i32) -> Option<Duration> {
+    let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
+    clock_gettime(clock).ok().map(Duration::from)
+}
+
+fn descendants() -> Vec<i32> {
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<i32>().ok();
+    let listed = std::fs::read_dir("/proc").expect("there are processes").flatten();
+    let all: Vec<(i32, i32)> =
+        listed.filter_map(number).filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let mut found = vec![std::process::id() as i32];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        next += 1;
+        found.extend(all.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+    }
+    found.split_off(1)
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program is in parentheses and may hold anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Gives the middle of a list of figures.

@@ -113,7 +113,7 @@ fn folded(name: &str) -> String {
 }
 
 impl Catalog {
-    /// Builds a snapshot. Names that clash are left out, all of them, and said.
+    /// Builds a snapshot. Names that clash cannot be called, none of them, and that is said.
     #[must_use]
     pub fn build(sources: Vec<Source>, policy: Arc<Policy>) -> Self {
         let mut by_fold: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
@@ -126,21 +126,20 @@ impl Catalog {
         }
         let mut catalog = Self { policy, ..Self::default() };
         for entries in by_fold.into_values() {
-            if let [one, other, ..] = entries.as_slice() {
-                catalog.clashes.push(format!(
-                    "`{}` from {} and `{}` from {} are one name",
-                    one.capability.name,
-                    one.source.origin,
-                    other.capability.name,
-                    other.source.origin
-                ));
-                continue;
-            }
-            for entry in entries {
+            let clash = match entries.as_slice() {
+                [one, other, ..] => Some(clash(one, other)),
+                _ => None,
+            };
+            for mut entry in entries {
+                if let Some(clash) = &clash {
+                    entry.state = State::Broken(format!("{clash}; rename one of them"));
+                }
                 let name = entry.capability.name.clone();
-                catalog.names.push(name.clone());
-                catalog.entries.insert(name, Arc::new(entry));
+                if catalog.entries.insert(name.clone(), Arc::new(entry)).is_none() {
+                    catalog.names.push(name);
+                }
             }
+            catalog.clashes.extend(clash);
         }
         catalog.names.sort();
         catalog
@@ -173,6 +172,13 @@ impl Catalog {
     pub fn visible<'c>(&'c self, caller: &'c Caller) -> impl Iterator<Item = &'c Arc<Entry>> {
         self.entries().filter(|entry| self.policy.shows(caller, &entry.capability.name))
     }
+}
+
+fn clash(one: &Entry, other: &Entry) -> String {
+    format!(
+        "`{}` from {} and `{}` from {} are one name",
+        one.capability.name, one.source.origin, other.capability.name, other.source.origin
+    )
 }
 
 fn entry(capability: Capability, source: Arc<Source>, policy: &Policy) -> Entry {

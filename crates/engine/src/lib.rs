@@ -6,6 +6,7 @@
 //! environment variable and no clock.
 
 pub mod catalog;
+pub mod desk;
 pub mod directory;
 mod inflight;
 pub mod log;
@@ -14,6 +15,7 @@ pub mod policy;
 pub mod ports;
 pub mod record;
 pub mod redact;
+pub mod registry;
 pub mod stage;
 mod stop;
 pub mod stream;

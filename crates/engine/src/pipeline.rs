@@ -14,6 +14,7 @@ use tracing::Instrument as _;
 use crate::catalog::{Catalog, Entry};
 use crate::inflight::{Ended, Entered, Inflight, Started};
 use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
+use crate::registry::{Offer, Offers, agent_of};
 use crate::stage::authorise::{self, Decision, Facts, Verdict};
 use crate::stage::{self, Refused, Valid};
 use crate::stop;
@@ -31,6 +32,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Watches the points where a crash matters.
     pub probe: Option<Arc<dyn Probe>>,
+    /// What agents offer to a user, laid over the catalog.
+    pub offers: Option<Arc<dyn Offers>>,
     /// Whether work is confined; false is the operator's choice and is said with every call.
     pub confined: bool,
 }
@@ -148,7 +151,8 @@ impl Engine {
     /// recorded. Without an input only the name and the permission are judged.
     pub async fn explain(&self, call: Call, judge_input: bool) -> Result<Explanation, StoreError> {
         let catalog = self.catalog();
-        let resolved = match stage::resolve(call, &catalog) {
+        let offer = self.shared.offer(&call).await?;
+        let resolved = match stage::resolve(call, &catalog, offer.as_ref()) {
             Ok(resolved) => resolved,
             Err(refused) => return Ok(explained_refusal(*refused)),
         };
@@ -161,7 +165,7 @@ impl Engine {
             Valid { call: resolved.call, entry: resolved.entry }
         };
         let grants = self.shared.grants(&valid.call).await?;
-        let decision = self.shared.decide(&valid, &grants, &catalog);
+        let decision = self.shared.decide(&valid, &grants, &catalog, offer.as_ref());
         let (verdict, outcome) = match decision.verdict {
             Verdict::Allow { .. } => ("allow", None),
             Verdict::Ask => ("ask", None),
@@ -189,7 +193,23 @@ fn explained_refusal(refused: Refused) -> Explanation {
 }
 
 impl Shared {
-    pub(crate) fn decide(&self, valid: &Valid, grants: &[Grant], catalog: &Catalog) -> Decision {
+    /// Finds what an agent offers of what is called.
+    pub(crate) async fn offer(&self, call: &Call) -> Result<Option<Offer>, StoreError> {
+        match &self.parts.offers {
+            Some(offers) if agent_of(&call.capability).is_some() => {
+                offers.offer(&call.caller, &call.capability).await
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn decide(
+        &self,
+        valid: &Valid,
+        grants: &[Grant],
+        catalog: &Catalog,
+        offer: Option<&Offer>,
+    ) -> Decision {
         authorise::authorise(Facts {
             call: &valid.call,
             entry: &valid.entry,
@@ -197,6 +217,7 @@ impl Shared {
             policy: catalog.policy(),
             now: &self.parts.clock.now(),
             confined: self.parts.confined,
+            offer,
         })
     }
 

@@ -73,7 +73,8 @@ pub struct WhiteList {
 /// Is the operator's policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// What is said about capabilities; the first that matches counts.
+    /// What is said about capabilities: the first that matches and names a scope gives the scope, the
+    /// first that matches and names a sensitivity gives that.
     pub capabilities: Vec<CapabilityRule>,
     /// Who may see what. A caller of whom none speaks sees everything.
     pub white_lists: Vec<WhiteList>,
@@ -127,15 +128,17 @@ impl Policy {
     /// stricter by the operator, never laxer.
     #[must_use]
     pub fn effective(&self, capability: &Capability) -> (String, Sensitivity) {
-        let rule = self.capabilities.iter().find(|rule| rule.pattern.matches(&capability.name));
-        let said = rule.and_then(|rule| rule.sensitivity);
+        // Each thing from the first rule that says it: a rule that only raises the care of what another
+        // rule gives a scope must not take that scope away.
+        let rules = || self.capabilities.iter().filter(|r| r.pattern.matches(&capability.name));
+        let said = rules().find_map(|rule| rule.sensitivity);
         match &capability.permission {
             Permission::Scope(scope) => {
                 let declared = capability.sensitivity.unwrap_or(Sensitivity::High);
                 (scope.clone(), said.map_or(declared, |said| said.max(declared)))
             }
             Permission::Undeclared => {
-                let scope = rule.and_then(|rule| rule.scope.clone());
+                let scope = rules().find_map(|rule| rule.scope.clone());
                 let fallback = match capability.binding {
                     // Work for a person shows itself to a person before anything happens.
                     Binding::Human => Sensitivity::Low,
@@ -172,6 +175,53 @@ mod tests {
         ];
         for (pattern, name, want) in cases {
             assert_eq!(Pattern::new(pattern).matches(name), want, "{pattern} {name}");
+        }
+    }
+
+    fn capability(permission: Permission, sensitivity: Option<Sensitivity>) -> Capability {
+        Capability {
+            name: "file.write".to_owned(),
+            description: String::new(),
+            input_schema: serde_json::json!({}),
+            output_schema: None,
+            permission,
+            sensitivity,
+            timeout_ms: None,
+            binding: Binding::Device,
+        }
+    }
+
+    fn rules(all: &[(&str, Option<&str>, Option<Sensitivity>)]) -> Policy {
+        let rule = |(pattern, scope, sensitivity): &(&str, Option<&str>, Option<Sensitivity>)| {
+            let scope = scope.map(str::to_owned);
+            CapabilityRule { pattern: Pattern::new(pattern), scope, sensitivity: *sensitivity }
+        };
+        Policy { capabilities: all.iter().map(rule).collect(), ..Policy::default() }
+    }
+
+    #[test]
+    fn a_rule_that_only_names_a_sensitivity_leaves_the_scope_to_the_next() {
+        let policy = rules(&[
+            ("file.*", None, Some(Sensitivity::High)),
+            ("*", Some("disk:write"), Some(Sensitivity::Low)),
+        ]);
+        let undeclared = capability(Permission::Undeclared, None);
+        assert_eq!(policy.effective(&undeclared), ("disk:write".to_owned(), Sensitivity::High));
+        let policy = rules(&[("*", Some("a:b"), None), ("*", Some("c:d"), Some(Sensitivity::Low))]);
+        assert_eq!(policy.effective(&undeclared), ("a:b".to_owned(), Sensitivity::Low));
+    }
+
+    #[test]
+    fn what_is_declared_becomes_stricter_and_never_laxer() {
+        let scope = Permission::Scope("own:scope".to_owned());
+        for (declared, said, counts) in [
+            (Some(Sensitivity::High), Sensitivity::Low, Sensitivity::High),
+            (Some(Sensitivity::Low), Sensitivity::Medium, Sensitivity::Medium),
+            (None, Sensitivity::Low, Sensitivity::High),
+        ] {
+            let policy = rules(&[("*", Some("other:scope"), Some(said))]);
+            let effective = policy.effective(&capability(scope.clone(), declared));
+            assert_eq!(effective, ("own:scope".to_owned(), counts));
         }
     }
 

@@ -53,7 +53,8 @@ impl Walk<'_> {
 
     async fn stages(&self, call: Call, ticket: &Ticket) -> Result<Ended, Stop> {
         let catalog = self.shared.catalog.load_full();
-        let resolved = match stage::resolve(call, &catalog) {
+        let offer = self.recorded(self.shared.offer(&call).await)?;
+        let resolved = match stage::resolve(call, &catalog, offer.as_ref()) {
             Ok(resolved) => resolved,
             Err(refused) => return self.refuse(*refused).await,
         };
@@ -63,7 +64,7 @@ impl Walk<'_> {
         };
         // Also for what is silent: that it was taken back, the grants tell.
         let grants = self.recorded(self.shared.grants(&valid.call).await)?;
-        let decision = self.shared.decide(&valid, &grants, &catalog);
+        let decision = self.shared.decide(&valid, &grants, &catalog, offer.as_ref());
         let (proof, grant) = match &decision.verdict {
             Verdict::Refuse(outcome) => {
                 let (call, entry) = (valid.call, Some(valid.entry));

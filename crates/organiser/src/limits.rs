@@ -62,3 +62,7 @@ pub const IMPORT_LINE_BYTES: usize = 64 * 1024;
 pub const IMPORT_SKIPS: usize = 200;
 /// Is how many people an imported event may name.
 pub const ATTENDEES: usize = 200;
+/// Is how many steps may go into finding the end of a series; past them it is taken to have none.
+pub const STEPS_FOR_END: u32 = 5_000;
+/// Is how deep the parts of an iCalendar file may be nested.
+pub const IMPORT_DEPTH: usize = 8;

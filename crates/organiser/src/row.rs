@@ -165,6 +165,16 @@ impl Loaded {
         self.answers.push((query, answer));
     }
 
+    /// Stops the call unless all these questions were answered, so that they are asked together.
+    pub(crate) fn need(&self, queries: &[Query]) -> Result<(), Stop> {
+        let missing: Vec<Query> = queries
+            .iter()
+            .filter(|query| !self.answers.iter().any(|(asked, _)| asked == *query))
+            .cloned()
+            .collect();
+        if missing.is_empty() { Ok(()) } else { Err(Stop::Load(missing)) }
+    }
+
     /// Gives the rows that answer a question, or stops the call to have them loaded.
     pub(crate) fn rows(&self, query: Query) -> Result<&[Row], Stop> {
         match self.answers.iter().find(|(asked, _)| *asked == query) {

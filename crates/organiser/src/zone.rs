@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::shown;
@@ -80,10 +80,7 @@ impl Zone {
 
     /// Tells whether this zone's clocks skip a time.
     pub fn skips(&self, local: DateTime) -> bool {
-        matches!(
-            self.zone.to_ambiguous_timestamp(local).offset(),
-            AmbiguousOffset::Gap { .. }
-        )
+        matches!(self.zone.to_ambiguous_timestamp(local).offset(), AmbiguousOffset::Gap { .. })
     }
 
     /// Gives what this zone's clocks show at a moment.

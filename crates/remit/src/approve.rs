@@ -42,7 +42,7 @@ impl Approver for TerminalApprover {
                 Answers::Terminal => (at_terminal(question).await, "terminal"),
             };
             // Before the answer is recorded: from then on others see that the call runs.
-            if self.leaves && reply == Reply::Yes {
+            if self.leaves && matches!(reply, Reply::Yes | Reply::Once) {
                 leave_terminal();
             }
             Said { reply, by: (reply != Reply::Silence).then(|| by.to_owned()) }
@@ -69,16 +69,19 @@ async fn at_terminal(question: &Question) -> Reply {
     // What was typed before the question was seen is no answer to it.
     let _ = rustix::termios::tcflush(&terminal, rustix::termios::QueueSelector::IFlush);
     say(&asked(question));
-    tokio::task::spawn_blocking(move || answered(terminal)).await.unwrap_or(Reply::Silence)
+    let asks_again = question.sensitivity == Sensitivity::High;
+    tokio::task::spawn_blocking(move || answered(terminal, asks_again))
+        .await
+        .unwrap_or(Reply::Silence)
 }
 
 /// Reads lines until one is an answer. Whoever waits stops waiting at the deadline.
-fn answered(terminal: std::fs::File) -> Reply {
+fn answered(terminal: std::fs::File, asks_again: bool) -> Reply {
     let mut lines = std::io::BufReader::new(terminal).lines();
     while let Some(Ok(line)) = lines.next() {
         match answer(&line) {
             Some(reply) => return reply,
-            None => say("That is neither yes nor no. Run it? [y/N] "),
+            None => say(&format!("That is no answer. Run it? {} ", choice(asks_again))),
         }
     }
     Reply::Silence
@@ -99,6 +102,7 @@ fn nobody() -> Reply {
 fn answer(line: &str) -> Option<Reply> {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" | "是" | "好" => Some(Reply::Yes),
+        "o" | "once" => Some(Reply::Once),
         "" | "n" | "no" | "否" | "不" => Some(Reply::No),
         _ => None,
     }
@@ -141,7 +145,13 @@ fn prompt(question: &Question) -> String {
 
 fn asked(question: &Question) -> String {
     let seconds = question.deadline.as_secs();
-    format!("Run it? [y/N] (no answer in {seconds} s is a no) ")
+    let choice = choice(question.sensitivity == Sensitivity::High);
+    format!("Run it? {choice} (no answer in {seconds} s is a no) ")
+}
+
+/// Says what can be answered; where every call is asked about, a yes is for once anyway.
+fn choice(asks_again: bool) -> &'static str {
+    if asks_again { "[y/N]" } else { "[y]es, [o]nce, [N]o" }
 }
 
 /// Says what a yes permits: more than this call, where it is not asked every time.
@@ -270,12 +280,18 @@ mod tests {
         assert!(medium.contains("The agent weather") && medium.contains("for ann"), "{medium}");
         assert!(medium.contains("weather second line\n"), "the whole paragraph: {medium}");
         assert!(of(Sensitivity::High).contains("for this call only"));
+        let choices = |sensitivity| asked(&question(json!({}), "w", sensitivity));
+        assert!(choices(Sensitivity::Medium).contains("[o]nce"));
+        assert!(!choices(Sensitivity::High).contains("[o]nce"));
     }
 
     #[test]
     fn only_a_clear_answer_is_one() {
         for yes in ["y\n", "Y", " yes \n", "是\n"] {
             assert_eq!(answer(yes), Some(Reply::Yes), "{yes:?}");
+        }
+        for once in ["o", "Once\n"] {
+            assert_eq!(answer(once), Some(Reply::Once), "{once:?}");
         }
         for no in ["", "\n", "n", "NO\n"] {
             assert_eq!(answer(no), Some(Reply::No), "{no:?}");

@@ -1,6 +1,8 @@
 //! The wiring: the only place where the engine meets what it runs on.
 
+pub(crate) mod built_in;
 pub(crate) mod reload;
+pub(crate) mod state;
 
 mod stop;
 
@@ -11,11 +13,11 @@ use std::sync::Arc;
 use remit_engine::catalog::Catalog;
 use remit_engine::{Engine, Parts};
 use remit_exec::process::pool::PoolOptions;
-use remit_exec::process::{Options, ProcessExecutor, Sandbox};
+use remit_exec::process::{Hear, Options, ProcessExecutor, Sandbox};
 use remit_model::Caller;
 use remit_store::sqlite::SqliteStore;
 
-use crate::approve::{Answers, TerminalApprover};
+use crate::approve::TerminalApprover;
 use crate::clock::SystemClock;
 use crate::config::policy::{self, Operator};
 use crate::config::{self, settings};
@@ -59,6 +61,8 @@ pub(crate) struct Offer {
     pub(crate) loader: Loader,
     pub(crate) catalog: Catalog,
     pub(crate) rejected: Vec<Rejected>,
+    /// What of the policy has no effect.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Place {
@@ -69,6 +73,12 @@ impl Place {
             None => Operator::default(),
         };
         match self.sandbox {
+            Some(SandboxArgument::Off) if operator.sandbox_required => {
+                return Err(
+                    "the operator's policy says `sandbox: required`, so --sandbox off is refused; change the policy, or leave the flag out"
+                        .to_owned(),
+                );
+            }
             Some(SandboxArgument::Off) => operator.sandbox_off = true,
             Some(SandboxArgument::Required) => operator.sandbox_off = false,
             None => {}
@@ -84,7 +94,8 @@ impl Place {
         loader.set_egress(operator.egress());
         let Loaded { sources, rejected } = loader.load(&settings::environment);
         let catalog = Catalog::build(sources, Arc::new(operator.policy_with_defaults()));
-        Ok(Offer { operator, loader, catalog, rejected })
+        let warnings = operator.idle_scopes(&catalog);
+        Ok(Offer { operator, loader, catalog, rejected, warnings })
     }
 
     /// Says how processes are started and what they never reach.
@@ -138,17 +149,38 @@ impl Place {
         SqliteStore::open(&data).map(Arc::new).map_err(|error| error.to_string())
     }
 
+    /// Opens a record that is there: looking for one makes none.
+    pub(crate) fn existing_store(&self) -> Result<Arc<SqliteStore>, String> {
+        let data = config::data_directory(self.data.as_deref())?;
+        if !data.is_dir() {
+            return Err(format!(
+                "there is no record in {}; `remit call` starts one, --data names another",
+                crate::paths::for_people(&data)
+            ));
+        }
+        self.store()
+    }
+
     /// Puts an engine together over this offer.
-    pub(crate) fn engine(&self, offer: Offer, answers: Answers) -> Result<Engine, String> {
+    pub(crate) fn engine(
+        &self,
+        offer: Offer,
+        asking: TerminalApprover,
+        hear: Option<Hear>,
+    ) -> Result<Engine, String> {
         let store = self.store()?;
         let confined = !offer.operator.sandbox_off;
-        let executor = Arc::new(ProcessExecutor::new(self.processes(&offer)?));
+        let mut executor = ProcessExecutor::new(self.processes(&offer)?);
+        if let Some(hear) = hear {
+            executor = executor.heard_by(hear);
+        }
         let engine = Engine::new(Parts {
-            executor,
+            executor: Arc::new(executor),
             store,
-            approver: Arc::new(TerminalApprover { answers }),
+            approver: Arc::new(asking),
             clock: Arc::new(SystemClock::new()),
             probe: stop::probe(),
+            offers: None,
             confined,
         });
         engine.swap(offer.catalog);

@@ -12,9 +12,6 @@ mod sources;
 
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // A process that becomes a tool is started before anything else of Remit is.
     if let Some(code) = remit_exec::process::stage() {

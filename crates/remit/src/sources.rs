@@ -8,11 +8,12 @@ use remit_engine::catalog::{Problem, Source};
 use remit_manifest::compile::{self, Checked, Options};
 use remit_manifest::detect;
 use remit_manifest::read::Limits;
-use remit_model::{Dialect, Severity, canonical};
+use remit_model::{Binding, Dialect, Manifest, Severity, canonical};
 use serde_json::{Map, Value};
 
 use crate::config::settings::{self, Environment};
 use crate::files::{self, Patience};
+use crate::house::built_in;
 
 /// Where the configuration of tools lies, beside their manifests.
 const CONFIGS: &str = "configs";
@@ -29,7 +30,7 @@ pub(crate) struct Rejected {
 pub(crate) struct Loader {
     tools: Option<PathBuf>,
     configs: Option<PathBuf>,
-    /// Settings of the built-in tools that the operator's policy makes, where their own files do not.
+    /// Settings of the built-in tools that the operator's policy makes.
     egress: Map<String, Value>,
     good: HashMap<String, Source>,
 }
@@ -128,23 +129,22 @@ impl Loader {
         root: Option<PathBuf>,
         environment: Environment<'_>,
     ) -> Option<Source> {
-        let manifest = checked.manifest()?;
+        let mut manifest = checked.manifest()?;
         let name = manifest.name.clone()?;
         let hash = canonical::hash(checked.tree()?);
         let file = self.configs.as_deref().map(|configs| settings::file_of(configs, &name));
         let file = file.unwrap_or_default();
         let made = if root.is_none() { Some(&self.egress) } else { None };
+        if root.is_none() {
+            manifest.capabilities.iter_mut().for_each(built_in::declare);
+        }
         let settings =
             settings::load(&manifest, &file, made, environment).map_err(|wrong| wrong.join("; "));
-        Some(Source {
-            name,
-            origin: origin.to_owned(),
-            root,
-            manifest,
-            hash,
-            settings,
-            problem: None,
-        })
+        let problem = root
+            .as_deref()
+            .and_then(|root| missing_program(root, &manifest))
+            .map(|message| Problem { message, usable: false });
+        Some(Source { name, origin: origin.to_owned(), root, manifest, hash, settings, problem })
     }
 
     /// Keeps the last good settings of a tool whose configuration is broken now.
@@ -178,6 +178,21 @@ impl Loader {
         }
         rejected.push(Rejected { origin: origin.to_owned(), message });
     }
+}
+
+/// Says what is wrong with the file a tool runs, if that can be seen beforehand.
+fn missing_program(root: &Path, manifest: &Manifest) -> Option<String> {
+    let entries = manifest.capabilities.iter().filter_map(|capability| match &capability.binding {
+        Binding::Process { entry, .. } => Some(entry.as_str()),
+        _ => None,
+    });
+    let entry = entries.into_iter().next()?;
+    let file = root.join(remit_exec::process::entry_below(root, entry));
+    if file.is_file() {
+        return None;
+    }
+    let here = crate::paths::for_people(&file);
+    Some(format!("its program `{here}` is not there; `entry` names it, from the tools directory"))
 }
 
 fn first_error(checked: &Checked) -> String {
@@ -271,6 +286,7 @@ mod tests {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
             std::fs::create_dir(directory.path().join("configs")).unwrap();
+            std::fs::write(directory.path().join("t.py"), "").unwrap();
             let loader = Loader::new(Some(directory.path().to_owned()), None);
             Self { directory, loader }
         }
@@ -323,6 +339,17 @@ mod tests {
         assert!(problem.usable && problem.message.contains("last good configuration"));
         place.write("configs/a.yaml", "n: 6\n");
         assert_eq!(n(&place.load().sources[0]), 6);
+    }
+
+    #[test]
+    fn a_tool_without_its_program_cannot_be_used() {
+        let mut place = Place::new();
+        place.write("a.yaml", &manifest("a", ""));
+        std::fs::remove_file(place.directory.path().join("t.py")).unwrap();
+        let problem = place.load().sources.remove(0).problem.unwrap();
+        assert!(!problem.usable && problem.message.contains("t.py` is not there"), "{problem:?}");
+        place.write("t.py", "");
+        assert_eq!(place.load().sources[0].problem, None);
     }
 
     #[test]

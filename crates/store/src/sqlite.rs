@@ -14,6 +14,7 @@ mod nodes;
 mod place;
 mod queue;
 mod reader;
+mod registry;
 mod rows;
 mod writer;
 

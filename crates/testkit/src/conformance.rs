@@ -22,6 +22,7 @@ pub mod hands;
 pub mod messages;
 pub mod queries;
 pub mod recovery;
+pub mod registry;
 pub mod texts;
 pub mod versions;
 

@@ -4,8 +4,10 @@ pub mod conformance;
 mod fakes;
 mod flaky;
 mod memory;
+mod registry;
 pub mod samples;
 
 pub use fakes::{FakeApprover, FakeClock, FakeExecutor};
 pub use flaky::FlakyStore;
 pub use memory::MemoryStore;
+pub use registry::MemoryRegistry;

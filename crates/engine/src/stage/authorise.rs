@@ -5,6 +5,7 @@ use remit_model::{Call, Denial, Failure, Grant, Instant, Outcome, Sensitivity};
 
 use crate::catalog::Entry;
 use crate::policy::Policy;
+use crate::registry::Offer;
 
 /// How long a medium permission stays without being used.
 pub const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -24,6 +25,8 @@ pub struct Facts<'a> {
     pub now: &'a Instant,
     /// Whether the work will be confined.
     pub confined: bool,
+    /// What the agent offers whose tool is called.
+    pub offer: Option<&'a Offer>,
 }
 
 /// Is the decision, and what made it.
@@ -71,7 +74,7 @@ impl Decision {
 /// Decides.
 #[must_use]
 pub fn authorise(facts: Facts<'_>) -> Decision {
-    let Facts { call, entry, grants, policy, now, confined } = facts;
+    let Facts { call, entry, grants, policy, now, confined, offer } = facts;
     if call.group {
         return refuse(
             "group-conversation",
@@ -83,6 +86,9 @@ pub fn authorise(facts: Facts<'_>) -> Decision {
         let because = format!("the operator denies `{}`", pattern.as_str());
         let failure = Failure::new("POLICY_DENIED", because.clone());
         return refuse("operator-denies", &because, Outcome::Failed(failure));
+    }
+    if let Some(decision) = offer.and_then(|offer| offer.refusal(&call.capability)) {
+        return decision;
     }
     let ours = |grant: &&Grant| {
         grant.user == call.caller.user

@@ -40,6 +40,18 @@ pub struct ToolCallResponse {
     /// What a program can use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
+    /// `off` if the work was not confined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<&'static str>,
+}
+
+impl ToolCallResponse {
+    /// Says whether the work was confined.
+    #[must_use]
+    pub fn with_confinement(mut self, confined: bool) -> Self {
+        self.sandbox = (!confined).then_some("off");
+        self
+    }
 }
 
 /// Gives S2's form.
@@ -63,6 +75,7 @@ pub fn tool_call_response(
         outcome: outcome.status(),
         code: None,
         details: None,
+        sandbox: None,
     };
     if let Outcome::Succeeded(answer) | Outcome::Partial(answer) = outcome {
         response.status = "success";
@@ -96,6 +109,7 @@ pub fn still_running(call_id: &str, timestamp: String) -> ToolCallResponse {
         outcome: "running",
         code: None,
         details: None,
+        sandbox: None,
     }
 }
 
@@ -127,7 +141,9 @@ pub fn execution(record: &CallRecord, started_at: String) -> Execution {
         CallState::Running => ("running", None),
         CallState::Ended(outcome) => {
             let duration = record.duration_ms.unwrap_or(0);
-            let response = tool_call_response(outcome, id, duration, started_at.clone());
+            let confined = record.basis.as_ref().is_none_or(|basis| basis.confined);
+            let response = tool_call_response(outcome, id, duration, started_at.clone())
+                .with_confinement(confined);
             (if outcome.is_success() { "completed" } else { "failed" }, Some(response))
         }
     };

@@ -4,14 +4,21 @@ use remit_model::{Call, Failure, Outcome, text};
 
 use super::{Refused, Resolved};
 use crate::catalog::{Catalog, State};
+use crate::registry::Offer;
 
 /// How many names are compared to find the one that was meant.
 const MOST_COMPARED: usize = 20_000;
 
 /// Resolves the name. What the caller may not see is not told from what is not there.
-pub(crate) fn resolve(call: Call, catalog: &Catalog) -> Result<Resolved, Box<Refused>> {
-    let visible = |name: &str| catalog.policy().shows(&call.caller, name);
-    let entry = match catalog.get(&call.capability).filter(|_| visible(&call.capability)) {
+pub(crate) fn resolve(
+    call: Call,
+    catalog: &Catalog,
+    offer: Option<&Offer>,
+) -> Result<Resolved, Box<Refused>> {
+    let name = call.capability.as_str();
+    let offered = || offer.and_then(|offer| offer.entry(name));
+    let found = catalog.get(name).or_else(offered);
+    let entry = match found.filter(|_| catalog.policy().shows(&call.caller, name)) {
         Some(entry) => entry.clone(),
         None => {
             let outcome = Outcome::Failed(unknown(&call, catalog));

@@ -185,6 +185,7 @@ async fn a_yes_to_confined_work_is_none_to_the_same_work_unconfined() {
         approver: approver.clone(),
         clock: confined.clock.clone(),
         probe: None,
+        offers: None,
         confined: false,
     });
     open.swap(catalog(vec![source("demo", &[("echo", Sensitivity::Medium)])]));

@@ -26,6 +26,7 @@ fn room(limits: DeskLimits) -> Room {
         approver: Arc::new(DeskApprover(Arc::clone(&desk))),
         clock: Arc::new(FakeClock::default()),
         probe: None,
+        offers: None,
         confined: true,
     });
     let names = [("echo", Sensitivity::High), ("noop", Sensitivity::Medium)];

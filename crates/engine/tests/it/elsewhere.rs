@@ -19,6 +19,7 @@ fn over(store: MemoryStore) -> (Engine, Arc<FakeExecutor>) {
         approver: Arc::new(FakeApprover::default()),
         clock: Arc::new(FakeClock::default()),
         probe: None,
+        offers: None,
         confined: true,
     });
     let names = ["echo", "hang"].map(|name| (name, Sensitivity::Low));

@@ -8,5 +8,7 @@
 )]
 
 mod consent;
+mod desk;
 mod elsewhere;
 mod pipeline;
+mod registry;

@@ -31,6 +31,7 @@ pub(crate) fn house(catalog: Catalog) -> House {
         approver: approver.clone(),
         clock: clock.clone(),
         probe: None,
+        offers: None,
         confined: true,
     });
     engine.swap(catalog);

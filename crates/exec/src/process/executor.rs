@@ -20,6 +20,8 @@ use super::pool::{Key, Pool, PoolOptions};
 use super::protocol;
 use super::runtime::{Interpreters, Kind};
 use super::service::{Service, ServiceOptions};
+use super::tail::Hear;
+use super::words;
 use super::worker::{Until, WorkerError};
 use super::{Confinement, Launcher, Limits, Plan, Program, Sandbox};
 
@@ -62,6 +64,12 @@ impl ProcessExecutor {
             services: Mutex::default(),
             options,
         }
+    }
+
+    /// Tells somebody what tools write to standard error.
+    #[must_use]
+    pub fn heard_by(self, hear: Hear) -> Self {
+        Self { launcher: self.launcher.clone().heard_by(hear), ..self }
     }
 
     async fn end_all(&self) {
@@ -139,7 +147,13 @@ impl ProcessExecutor {
                 self.pool().call(&Arc::new(key), &request, until, &progress).await
             }
         };
-        answer.map(Answered).map_err(|error| failure(&error))
+        answer.map(Answered).map_err(|error| {
+            // A service speaks of everybody's calls, so what it said is not for one caller.
+            let own = *execution != Execution::Service;
+            failure(&error, *runtime, |said| {
+                own.then(|| words::shown(said, entry, settings)).flatten()
+            })
+        })
     }
 
     async fn program(
@@ -163,7 +177,7 @@ impl ProcessExecutor {
             Runtime::Native => Kind::Native,
         };
         self.interpreters
-            .program(kind, root, Path::new(below(root, file)))
+            .program(kind, root, Path::new(entry_below(root, file)))
             .await
             .map_err(|why| Failure::new("TOOL_NOT_STARTED", why.to_string()))
     }
@@ -199,7 +213,8 @@ struct Answered(protocol::Answer);
 
 /// Gives an entry as a path below the tools directory. Manifests in S2's layout name that directory
 /// itself too (`tools/implementations/x.py`).
-fn below<'f>(root: &Path, file: &'f str) -> &'f str {
+#[must_use]
+pub fn entry_below<'f>(root: &Path, file: &'f str) -> &'f str {
     if root.join(file).exists() {
         return file;
     }
@@ -224,8 +239,37 @@ fn directories(settings: &Settings) -> Vec<PathBuf> {
     }
 }
 
-fn failure(error: &WorkerError) -> Failure {
-    Failure::new(error.code(), error.to_string())
+/// Gives the failure a caller sees, with what the tool wrote as far as it may be shown.
+fn failure(
+    error: &WorkerError,
+    runtime: Runtime,
+    shown: impl Fn(&str) -> Option<String>,
+) -> Failure {
+    let mut message = error.to_string();
+    let mut details = serde_json::Map::new();
+    let mut tell = |key: &str, text: &str| {
+        if let Some(text) = shown(text) {
+            details.insert(key.to_owned(), text.into());
+        }
+    };
+    match error {
+        WorkerError::BadAnswer { line, said, .. } => {
+            tell("line", line);
+            tell("stderr", said);
+        }
+        WorkerError::Ended { how, said } => {
+            tell("stderr", said);
+            if runtime == Runtime::Native && how.starts_with("exit code 127") {
+                message.push_str("; a first line with `#!/usr/bin/env` finds no interpreter in the confinement: say `runtime: python` or `runtime: javascript`, or write `#!` with the interpreter's whole path");
+            }
+        }
+        WorkerError::NotStarted(_)
+        | WorkerError::TimedOut
+        | WorkerError::Cancelled
+        | WorkerError::TooMuchOutput { .. } => {}
+    }
+    let failure = Failure::new(error.code(), message);
+    if details.is_empty() { failure } else { failure.with_details(Value::Object(details)) }
 }
 
 impl Executor for ProcessExecutor {

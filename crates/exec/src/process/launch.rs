@@ -17,7 +17,7 @@ use super::lines::{Lines, NoLine};
 use super::plan::{Greeting, MOST_PLAN_BYTES, Outer, Plan};
 use super::runtime;
 use super::stage;
-use super::tail::Tail;
+use super::tail::{Hear, Tail};
 
 /// Is how long the layers may take to be put up.
 const START: Duration = Duration::from_secs(20);
@@ -31,6 +31,7 @@ const MOST_GREETING_BYTES: usize = 16 << 10;
 pub struct Launcher {
     program: PathBuf,
     groups: bool,
+    hear: Option<Hear>,
 }
 
 impl Default for Launcher {
@@ -43,13 +44,19 @@ impl Default for Launcher {
 impl Launcher {
     /// Uses a binary that calls [`stage()`](super::stage()) first thing.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), groups: true }
+        Self { program: program.into(), groups: true, hear: None }
     }
 
     /// Makes no control groups, even where it could.
     #[must_use]
     pub fn without_groups(self) -> Self {
         Self { groups: false, ..self }
+    }
+
+    /// Tells somebody what programs write to standard error.
+    #[must_use]
+    pub fn heard_by(self, hear: Hear) -> Self {
+        Self { hear: Some(hear), ..self }
     }
 
     pub(super) fn program(&self) -> &Path {
@@ -80,7 +87,7 @@ impl Launcher {
         let child = pipes.spawn().map_err(|error| {
             StartError(format!("cannot start `{}`: {error}", self.program.display()))
         })?;
-        let mut process = Process::new(child)?;
+        let mut process = Process::new(child, Tail::heard_by(self.hear.clone()))?;
         match timeout(START, process.greeting()).await {
             Ok(Ok(pid)) => {
                 process.pid = pid;
@@ -134,13 +141,12 @@ impl fmt::Debug for Process {
 }
 
 impl Process {
-    fn new(mut child: Child) -> Result<Self, StartError> {
+    fn new(mut child: Child, tail: Tail) -> Result<Self, StartError> {
         let (Some(requests), Some(answers), Some(words)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(StartError("the pipes to the process are missing".to_owned()));
         };
-        let tail = Tail::default();
         let drain = Some(drain(words, tail.clone()));
         let answers = Lines::new(answers);
         Ok(Self { child, pid: 0, requests: Some(requests), answers, tail, drain })
@@ -171,6 +177,11 @@ impl Process {
     /// Gives the last part of what the program wrote to standard error.
     pub fn said(&self) -> String {
         self.tail.text()
+    }
+
+    /// Forgets that.
+    pub(super) fn forget_said(&self) {
+        self.tail.clear();
     }
 
     /// Tells whether the program lives and has said nothing that was not asked for.
@@ -247,6 +258,14 @@ impl Ending {
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code {
+            // The kernel does not tell these apart.
+            Some(137) => f.write_str(
+                "killed by signal 9: it reached `cpu_seconds` or `memory_bytes` of the operator's limits, or somebody killed it",
+            ),
+            Some(153) => {
+                f.write_str("it wrote a file larger than `file_bytes` of the operator's limits")
+            }
+            Some(127) => f.write_str("exit code 127: a program it starts was not found"),
             Some(code @ 129..=192) => write!(f, "killed by signal {}", code - 128),
             Some(code) => write!(f, "exit code {code}"),
             None => f.write_str("killed"),

@@ -17,10 +17,11 @@ pub mod runtime;
 pub mod service;
 mod stage;
 mod tail;
+mod words;
 pub mod worker;
 
 pub use confine::{Confinement, Limits, Sandbox};
-pub use executor::{Options, ProcessExecutor};
+pub use executor::{Options, ProcessExecutor, entry_below};
 pub use launch::{Launcher, Process, StartError};
 pub use offers::{Offer, Offers, offers};
 pub use plan::{Plan, Program};
@@ -29,4 +30,5 @@ pub use protocol::{Answer, Failure, Progress, Request};
 pub use runtime::{Interpreters, Kind, RuntimeError};
 pub use service::{Service, ServiceOptions, ServiceState};
 pub use stage::stage;
+pub use tail::Hear;
 pub use worker::{Sink, Until, Worker, WorkerError};

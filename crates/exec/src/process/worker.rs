@@ -11,9 +11,12 @@ use super::launch::{Launcher, Process, StartError};
 use super::lines::NoLine;
 use super::plan::Plan;
 use super::protocol::{Answer, Progress, Request, Says, read_line, write_request};
+use super::tail::CUT;
 
 /// Is how much memory for requests a worker keeps between calls.
 const MOST_KEPT: usize = 64 << 10;
+/// Is how much of a line that is no answer is told.
+const MOST_LINE_SHOWN: usize = 1 << 10;
 
 /// Takes what a tool says about its progress.
 pub type Sink<'a> = &'a (dyn Fn(Progress) + Send + Sync);
@@ -40,6 +43,8 @@ pub enum WorkerError {
     BadAnswer {
         /// What is wrong with it.
         why: String,
+        /// The start of it.
+        line: String,
         /// The last it wrote to standard error.
         said: String,
     },
@@ -131,6 +136,7 @@ impl Worker {
     ) -> Result<Answer, WorkerError> {
         self.usable = false;
         self.calls += 1;
+        self.process.forget_said();
         let started = Instant::now();
         let deadline = until.deadline.into();
         let outcome = tokio::select! {
@@ -156,7 +162,8 @@ impl Worker {
         progress: Sink<'_>,
     ) -> Result<Answer, Broken> {
         let id = self.calls.to_string();
-        write_request(&mut self.line, &id, request).map_err(Broken::Bad)?;
+        write_request(&mut self.line, &id, request)
+            .map_err(|why| Broken::Bad(why, String::new()))?;
         let requests = self.process.requests.as_mut().ok_or(Broken::Ended)?;
         requests.write_all(&self.line).await.map_err(|_| Broken::Ended)?;
         if self.line.capacity() > MOST_KEPT {
@@ -171,18 +178,19 @@ impl Worker {
                 Err(NoLine::End | NoLine::Broken(_)) => return Err(Broken::Ended),
             };
             let length = line.len();
-            let line = read_line(line).map_err(Broken::Bad)?;
-            if line.id != id {
-                return Err(Broken::Bad("answers a request that was not asked".to_owned()));
+            let bad = |why: String| Broken::Bad(why, start_of(line));
+            let read = read_line(line).map_err(bad)?;
+            if read.id != id {
+                return Err(bad("answers a request that was not asked".to_owned()));
             }
-            match line.says {
+            match read.says {
                 Says::Answer(answer) => return Ok(*answer),
                 Says::Progress(step) => {
                     left = left.checked_sub(length).ok_or(Broken::TooMuch)?;
                     progress(step);
                 }
                 Says::Pong => {
-                    return Err(Broken::Bad("answers a ping that was not sent".to_owned()));
+                    return Err(bad("answers a ping that was not sent".to_owned()));
                 }
             }
         }
@@ -200,7 +208,7 @@ impl Worker {
             Broken::Cancelled => WorkerError::Cancelled,
             Broken::TimedOut => WorkerError::TimedOut,
             Broken::TooMuch => WorkerError::TooMuchOutput { most: self.most_line },
-            Broken::Bad(why) => WorkerError::BadAnswer { why, said },
+            Broken::Bad(why, line) => WorkerError::BadAnswer { why, line, said },
             Broken::Ended => WorkerError::Ended { how: how.to_string(), said },
         }
     }
@@ -231,8 +239,19 @@ enum Broken {
     Cancelled,
     TimedOut,
     TooMuch,
-    Bad(String),
+    /// What is wrong with a line, and its start.
+    Bad(String, String),
     Ended,
+}
+
+/// Gives the start of a line for whoever debugs the tool; where more follows, it ends with [`CUT`].
+pub(super) fn start_of(line: &[u8]) -> String {
+    match line.get(..MOST_LINE_SHOWN) {
+        Some(start) if line.len() > MOST_LINE_SHOWN => {
+            format!("{}{CUT}", String::from_utf8_lossy(start))
+        }
+        _ => String::from_utf8_lossy(line).into_owned(),
+    }
 }
 
 /// Gives how long a worker may have been busy before it is replaced.

@@ -112,7 +112,7 @@ async fn processor_time_is_limited() {
     let mut worker = start(&plan).await;
     let error = call(&mut worker, "spin", json!({})).await.unwrap_err();
     assert_eq!(error.code(), "TOOL_ENDED");
-    assert!(error.to_string().contains("signal 9"), "{error}");
+    assert!(error.to_string().contains("signal 9: it reached `cpu_seconds`"), "{error}");
 }
 
 #[tokio::test]

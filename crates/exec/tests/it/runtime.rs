@@ -82,3 +82,13 @@ async fn a_script_that_names_its_interpreter_is_a_native_tool() {
     let mut worker = start(&plan).await;
     assert_eq!(result(&mut worker, "any", json!({})).await, "from sh");
 }
+
+#[tokio::test]
+async fn a_line_that_python_prints_goes_out_without_a_flush() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "import sys\nfor line in sys.stdin:\n    print('{\"id\":\"1\",', end='')\n    print('\"result\":\"printed\"}')\n";
+    fs::write(place.path().join("tool.py"), script).unwrap();
+    let plan = plan_in(place.path(), Kind::Python, "tool.py").await;
+    let mut worker = start(&plan).await;
+    assert_eq!(result(&mut worker, "any", json!({})).await, "printed");
+}

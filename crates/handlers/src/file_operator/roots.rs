@@ -62,7 +62,7 @@ impl Roots {
         if wanted.is_empty() {
             return Err(Failure::new(
                 "NOT_ALLOWED",
-                "no directory is allowed; the operator can allow some in the setting `allowed_directories`",
+                "no directory is allowed; the operator can allow some with `allowed_directories` in configs/file_operator.yaml",
             ));
         }
         let mut roots = Vec::with_capacity(wanted.len());

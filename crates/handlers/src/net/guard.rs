@@ -84,7 +84,7 @@ impl Guard {
         Err(Failure::new(
             "NOT_ALLOWED",
             format!(
-                "{host} leads to {what}; the operator can allow it in the setting `allowed_hosts`"
+                "{host} leads to {what}; the operator can allow it with `egress: allowed_hosts` in remit.yaml"
             ),
         ))
     }

@@ -28,9 +28,8 @@ impl Days {
             week_start: rule.week_start,
             by_month_count: rule.frequency == Frequency::Monthly || !rule.by_month.is_empty(),
         };
-        let open = days.by_year_day.is_empty()
-            && days.by_month_day.is_empty()
-            && days.by_day.is_empty();
+        let open =
+            days.by_year_day.is_empty() && days.by_month_day.is_empty() && days.by_day.is_empty();
         let own_weekday = ByDay { nth: 0, weekday: start.weekday() };
         match rule.frequency {
             Frequency::Yearly if open && !days.by_week.is_empty() => days.by_day.push(own_weekday),
@@ -101,7 +100,7 @@ fn week_of(date: Date, week_start: Weekday) -> (i16, i16) {
         let into_week = i16::from(new_year.weekday().since(week_start));
         if into_week <= 3 { 1 - into_week } else { 8 - into_week }
     };
-    let length = |year: i16| if jiff::civil::Date::new(year, 2, 29).is_ok() { 366 } else { 365 };
+    let length = |year: i16| if Date::new(year, 2, 29).is_ok() { 366 } else { 365 };
     let day = date.day_of_year();
     let this = first(year);
     if day < this {

@@ -65,7 +65,7 @@ enum Places {
 impl Places {
     fn next(&mut self) -> Option<usize> {
         match self {
-            Self::Run(at, end) if at < end => {
+            Self::Run(at, end) if *at < *end => {
                 *at += 1;
                 Some(*at - 1)
             }
@@ -119,6 +119,17 @@ impl<'r> Expansion<'r> {
         None
     }
 
+    /// Tells whether the rule chooses the start. True where telling is too much work.
+    pub fn chooses_start(mut self, budget: &mut Budget) -> bool {
+        loop {
+            match self.candidate(budget) {
+                Some(found) if found < self.start => {}
+                Some(found) => return found == self.start,
+                None => return budget.is_spent(),
+            }
+        }
+    }
+
     /// Gives the next time that the rule chooses, also before the start.
     fn candidate(&mut self, budget: &mut Budget) -> Option<DateTime> {
         loop {
@@ -160,7 +171,8 @@ impl<'r> Expansion<'r> {
                     .checked_add(i64::from(self.start.month()) - 1)?
                     .checked_add(step)?;
                 let year = i16::try_from(month.div_euclid(12)).ok()?;
-                let first = Date::new(year, i8::try_from(month.rem_euclid(12)).ok()? + 1, 1).ok()?;
+                let first =
+                    Date::new(year, i8::try_from(month.rem_euclid(12)).ok()? + 1, 1).ok()?;
                 self.choose_month(first);
             }
             Frequency::Weekly => {
@@ -223,7 +235,9 @@ impl<'r> Expansion<'r> {
             date.last_of_month().tomorrow().ok()?.to_datetime(Time::midnight())
         } else if !self.days.has(date) {
             date.tomorrow().ok()?.to_datetime(Time::midnight())
-        } else if self.rule.frequency < Frequency::Daily && misses(&self.rule.by_hour, moment.hour()) {
+        } else if self.rule.frequency < Frequency::Daily
+            && misses(&self.rule.by_hour, moment.hour())
+        {
             let hour = date.at(moment.hour(), 0, 0, 0);
             hour.checked_add(1.hour()).ok()?
         } else if self.rule.frequency < Frequency::Hourly

@@ -12,6 +12,7 @@ use jiff::civil::{Date, DateTime, Weekday};
 
 pub use expand::{Budget, Expansion};
 pub use parse::parse;
+pub(crate) use parse::{basic_date, basic_time};
 
 /// Is how often a rule begins anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -70,7 +70,8 @@ fn read_part(rule: &mut Rule, name: &str, value: &str) -> Result<(), String> {
         }
         "BYDAY" => rule.by_day = value.split(',').map(by_day).collect::<Result<_, _>>()?,
         "WKST" => {
-            rule.week_start = weekday(value).ok_or("WKST must be one of MO, TU, WE, TH, FR, SA, SU")?;
+            rule.week_start =
+                weekday(value).ok_or("WKST must be one of MO, TU, WE, TH, FR, SA, SU")?;
         }
         other => {
             return Err(format!("`{}` is not a part of a recurrence rule", shown(other)));
@@ -95,9 +96,7 @@ fn judge(rule: &Rule) -> Result<(), String> {
     if !rule.by_week.is_empty() && rule.frequency != F::Yearly {
         return Err("BYWEEKNO needs FREQ=YEARLY".to_owned());
     }
-    if !rule.by_year_day.is_empty()
-        && matches!(rule.frequency, F::Daily | F::Weekly | F::Monthly)
-    {
+    if !rule.by_year_day.is_empty() && matches!(rule.frequency, F::Daily | F::Weekly | F::Monthly) {
         return Err("BYYEARDAY cannot stand with FREQ=DAILY, WEEKLY or MONTHLY".to_owned());
     }
     if !rule.by_month_day.is_empty() && rule.frequency == F::Weekly {
@@ -211,7 +210,10 @@ fn weekday(text: &str) -> Option<Weekday> {
 
 fn until(value: &str) -> Result<Until, String> {
     let wrong = || {
-        format!("`{}` is no UNTIL; write 20261231T235959Z, or 20261231 for all-day events", shown(value))
+        format!(
+            "`{}` is no UNTIL; write 20261231T235959Z, or 20261231 for all-day events",
+            shown(value)
+        )
     };
     if let Some(date) = basic_date(value) {
         return Ok(Until::Date(date));

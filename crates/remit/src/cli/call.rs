@@ -3,15 +3,15 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-use remit_engine::record::{CallState, Progress};
+use remit_engine::record::{CallRecord, CallState, Progress};
 use remit_engine::stage::project::{self, ToolCallResponse};
 use remit_engine::{Ended, Engine, Started};
 use remit_manifest::read::{self, Format, Limits};
 use remit_model::{Binding, Call, CallId, Execution, Outcome, Severity, ThreadId, text};
 use serde_json::Value;
 
-use super::{Exit, Output, detach};
-use crate::approve::Answers;
+use super::{Exit, Output, detach, verbose};
+use crate::approve::{Answers, TerminalApprover};
 use crate::files::{self, Patience};
 use crate::house::{self, Place};
 
@@ -52,6 +52,9 @@ pub(super) struct Arguments {
     /// Return as soon as the call runs, with the id of its execution; see `remit execution`
     #[arg(long)]
     detach: bool,
+    /// Show what the tool writes to standard error, as it writes it
+    #[arg(long, short, conflicts_with = "detach")]
+    verbose: bool,
     /// Make a call that another process handed over
     #[arg(long, hide = true)]
     detached: bool,
@@ -60,6 +63,13 @@ pub(super) struct Arguments {
     agent: Option<String>,
     #[command(flatten)]
     place: Place,
+}
+
+impl Arguments {
+    /// Tells whether a person may have to be asked at the terminal.
+    fn may_ask(&self) -> bool {
+        !self.approve && !self.deny
+    }
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
@@ -90,11 +100,18 @@ fn prepared(arguments: &Arguments) -> Result<(Engine, Call), String> {
         (false, false) => Answers::Terminal,
     };
     let offer = arguments.place.offer()?;
-    if offer.operator.sandbox_off {
+    // Whoever handed the call over has said so already.
+    if offer.operator.sandbox_off && !arguments.detached {
         let mut stderr = anstream::AutoStream::auto(std::io::stderr());
         let _ = stderr.write_all(b"\x1b[1m\x1b[33mwarning\x1b[0m: the sandbox is off: the call runs with all your rights\n");
     }
-    let engine = arguments.place.engine(offer, answers)?;
+    for warning in offer.warnings.iter().filter(|_| !arguments.detached) {
+        let mut stderr = anstream::AutoStream::auto(std::io::stderr());
+        let _ = writeln!(stderr, "\x1b[1m\x1b[33mwarning\x1b[0m: {}", text::visible(warning));
+    }
+    let asking = TerminalApprover { answers, leaves: arguments.detached };
+    let hear = arguments.verbose.then(|| verbose::hear(&offer.catalog, &arguments.name));
+    let engine = arguments.place.engine(offer, asking, hear)?;
     let call = Call {
         id,
         caller: house::caller(None, arguments.agent.as_deref()),
@@ -135,8 +152,9 @@ fn make(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<ToolCallR
         return hand_over(arguments, engine, call);
     }
     let (id, is_async) = (call.id.clone(), is_async(engine, &call.capability));
-    let ended = go(arguments, engine, call)?;
-    let mut response = ended_response(&ended.outcome, id.as_str(), ended.duration_ms);
+    let (ended, confined) = go(arguments, engine, call)?;
+    let mut response =
+        ended_response(&ended.outcome, id.as_str(), ended.duration_ms).with_confinement(confined);
     response.execution_id = is_async.then(|| id.as_str().to_owned());
     Ok(response)
 }
@@ -167,31 +185,35 @@ fn hand_over(
     ] {
         flags.extend(value.into_iter().flat_map(|value| [name.into(), value.into()]));
     }
-    let may_ask = !arguments.approve && !arguments.deny;
-    let mut child = detach::start(call, flags, may_ask)?;
+    let mut child = detach::start(call, flags, arguments.may_ask())?;
     let key = call.key();
     let begun = detach::begun(engine.store().as_ref(), &key, &mut child);
     let record = house::runtime()?.block_on(begun)?;
     let id = call.id.as_str();
-    Ok(match &record.state {
+    let response = match &record.state {
         CallState::Ended(outcome) => ended_response(outcome, id, record.duration_ms.unwrap_or(0)),
         _ => project::still_running(id, jiff::Timestamp::now().to_string()),
-    })
+    };
+    Ok(response.with_confinement(is_confined(&record)))
 }
 
-fn go(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<Ended, String> {
-    let watched = std::io::stderr().is_terminal() && arguments.format == super::PlainFormat::Human;
+fn is_confined(record: &CallRecord) -> bool {
+    record.basis.as_ref().is_none_or(|basis| basis.confined)
+}
+
+/// Makes the call and waits for its end; tells also whether it was confined.
+fn go(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<(Ended, bool), String> {
+    let watched = std::io::stderr().is_terminal()
+        && arguments.format == super::PlainFormat::Human
+        && !arguments.detached;
     let runtime = house::runtime()?;
     let ended = runtime.block_on(async {
         let now = remit_engine::ports::Clock::now(&crate::clock::SystemClock::new());
         engine.store().recover(now).await.map_err(|error| error.to_string())?;
+        if arguments.detached {
+            detach::leave_unless_asked(engine, call, arguments.may_ask()).await;
+        }
         let started = engine.start(call.clone());
-        let let_go = async {
-            if arguments.detached {
-                detach::let_go(engine.store().as_ref(), &call.key()).await;
-            }
-            std::future::pending::<()>().await;
-        };
         let interrupted = async {
             while tokio::signal::ctrl_c().await.is_ok() {
                 engine.cancel(&call.key());
@@ -199,11 +221,12 @@ fn go(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<Ended, Stri
         };
         let ended = tokio::select! {
             ended = watch(started, watched) => ended,
-            () = let_go => unknown(),
             () = interrupted => unknown(),
         };
+        // The record tells: the outcome may be that of an earlier call with this id.
+        let record = engine.store().call(call.key()).await.ok().flatten();
         engine.shut_down().await;
-        Ok::<_, String>(ended)
+        Ok::<_, String>((ended, record.as_ref().is_none_or(is_confined)))
     });
     // Somebody may still be asked at the terminal; nobody waits for that answer any more.
     runtime.shutdown_background();
@@ -257,15 +280,7 @@ fn report(arguments: &Arguments, response: &ToolCallResponse, output: &mut Outpu
 
 pub(super) fn human(response: &ToolCallResponse, output: &mut Output) {
     if let Some(error) = &response.error {
-        let code = response.code.as_deref().unwrap_or_default();
-        output.error(&format!("{error} ({code})"));
-        let errors =
-            response.details.as_ref().and_then(|d| d.get("errors")).and_then(Value::as_array);
-        for error in errors.into_iter().flatten() {
-            let part = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
-            output.help(&format!("{} {}", part("path"), part("message")));
-        }
-        return;
+        return human_error(error, response, output);
     }
     match &response.result {
         Some(Value::String(text)) => text.lines().for_each(|line| output.line(line)),
@@ -282,5 +297,53 @@ pub(super) fn human(response: &ToolCallResponse, output: &mut Output) {
         output
             .err
             .push_str(&format!("{} characters of base64: --format json shows them\n", data.len()));
+    }
+}
+
+/// Shows a person what went wrong, and what to do about it.
+fn human_error(error: &str, response: &ToolCallResponse, output: &mut Output) {
+    let code = response.code.as_deref().unwrap_or_default();
+    let detail = |key: &str| response.details.as_ref().and_then(|details| details.get(key));
+    if let Some(errors) = detail("errors").and_then(Value::as_array) {
+        output.error(&format!("the input does not fit ({code})"));
+        for error in errors {
+            let part = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+            match part("path") {
+                "" => output.err_line(part("message")),
+                path => output.err_line(&format!("{path}: {}", part("message"))),
+            }
+        }
+        if let Some(fits) = detail("input_schema").and_then(super::sample::input) {
+            output.help(&format!("an input that fits: {fits}"));
+        }
+        return output.help("`remit tools NAME` shows all it takes");
+    }
+    let (words, help) = match (code, error) {
+        ("DENIED", "user_rejected") => ("the call was not approved", None),
+        ("DENIED", "user_timeout") => (
+            "nobody approved the call in time",
+            Some("answer at the terminal, or say --approve beforehand"),
+        ),
+        ("DENIED", "permission_revoked") => (
+            "the permission it needs was taken back",
+            Some(
+                "`remit grants` shows which; `remit grants lift TOOL SCOPE` lets it be asked for again",
+            ),
+        ),
+        ("POLICY_DENIED", _) => {
+            (error, Some("`deny` in the operator's policy says so: remit.yaml, or --config"))
+        }
+        _ => (error, None),
+    };
+    output.error(&match code {
+        "DENIED" => format!("{words} ({code}: {error})"),
+        _ => format!("{words} ({code})"),
+    });
+    if let Some(help) = help {
+        output.help(help);
+    }
+    if let Some(said) = detail("stderr").and_then(Value::as_str) {
+        output.err_line("the last the tool wrote to standard error:");
+        said.lines().for_each(|line| output.err_line(&format!("  {line}")));
     }
 }

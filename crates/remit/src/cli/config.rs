@@ -186,6 +186,11 @@ fn show(format: PlainFormat, tool: Option<&str>, offer: &Offer, output: &mut Out
 fn check(offer: &Offer, output: &mut Output) -> Exit {
     let mut exit = Exit::Fine;
     let all = sources(&offer.catalog);
+    offer.warnings.iter().for_each(|warning| output.warning(warning));
+    for wrong in offer.operator.bad_paths() {
+        exit = Exit::Bad;
+        output.error(&wrong);
+    }
     for source in &all {
         if let Err(message) = &source.settings {
             exit = Exit::Bad;

@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use remit_engine::Engine;
 use remit_engine::ports::Store;
 use remit_engine::record::{CallRecord, CallState};
 use remit_model::{Call, CallKey};
+
+use crate::approve::leave_terminal;
 
 /// How often the record is looked at until the call runs.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -21,12 +23,10 @@ pub(super) fn start(call: &Call, flags: Vec<OsString>, may_ask: bool) -> Result<
     command.args(["call", &call.capability, "-", "--detached", "--call-id", call.id.as_str()]);
     command.args(["--thread", call.thread.as_str()]).args(flags);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    if may_ask && std::io::stderr().is_terminal() {
-        // It stays with this terminal until the question is answered.
-        command.stderr(Stdio::inherit());
-    } else {
-        command.stderr(Stdio::null()).process_group(0);
-    }
+    // It stays with this terminal until a question is answered, and leaves it by itself. For that it
+    // must not lead a process group.
+    let asks = may_ask && std::io::stderr().is_terminal();
+    command.stderr(if asks { Stdio::inherit() } else { Stdio::null() });
     let mut child = command.spawn().map_err(|error| format!("cannot start the call: {error}"))?;
     let input = call.input.to_string();
     let mut stdin = child.stdin.take().ok_or("the call cannot be given its input")?;
@@ -56,16 +56,12 @@ pub(super) async fn begun(
     }
 }
 
-/// Lets go of the terminal as soon as the call runs: nobody has to be asked any more, and nothing
-/// that happens to the terminal concerns it.
-pub(super) async fn let_go(store: &dyn Store, key: &CallKey) {
-    loop {
-        let record = store.call(key.clone()).await;
-        if matches!(record, Ok(Some(record)) if matches!(record.state, CallState::Running)) {
-            // It may lead a group of its own already; then the terminal has no hold on it.
-            let _ = rustix::process::setsid();
-            return std::future::pending().await;
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
+/// Leaves the terminal before anything is started for the call, if nobody has to be asked there.
+/// Otherwise whoever asks leaves it with the answer.
+pub(super) async fn leave_unless_asked(engine: &Engine, call: &Call, may_ask: bool) {
+    let asks = may_ask
+        && matches!(engine.explain(call.clone(), true).await, Ok(told) if told.verdict == "ask");
+    if !asks {
+        leave_terminal();
     }
 }

@@ -50,7 +50,7 @@ struct Named {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    let done = arguments.place.store().and_then(|store| {
+    let done = arguments.place.existing_store().and_then(|store| {
         house::runtime()?.block_on(async {
             recover(store.as_ref()).await?;
             act(arguments, store.as_ref(), output).await
@@ -101,6 +101,10 @@ async fn act(
         (&arguments.command, &record.state),
         (Some(Command::Cancel(_)), CallState::Ended(remit_model::Outcome::Cancelled { .. }))
     );
+    if stopped && arguments.format == PlainFormat::Human {
+        output.line(&format!("{} was stopped", record.call.id));
+        return Ok(Exit::Fine);
+    }
     let exit = status(arguments, &record, output);
     Ok(if stopped { Exit::Fine } else { exit })
 }
@@ -163,7 +167,11 @@ fn status(arguments: &Arguments, record: &CallRecord, output: &mut Output) -> Ex
     match arguments.format {
         PlainFormat::Json => print_json(&json!(execution), output),
         PlainFormat::Human => match &execution.response {
-            Some(response) => super::call::human(response, output),
+            Some(response) => {
+                let (state, ms) = (record.state.as_str(), response.duration_ms);
+                output.err.push_str(&format!("{state} after {ms} ms\n"));
+                super::call::human(response, output);
+            }
             None => {
                 output.line(&format!("{}  {}", execution.status, said(record.progress.as_ref())));
             }

@@ -5,7 +5,7 @@ use remit_model::{Call, ThreadId};
 use serde_json::{Value, json};
 
 use super::{Exit, Output, PlainFormat};
-use crate::approve::Answers;
+use crate::approve::{Answers, TerminalApprover};
 use crate::house::{self, Place};
 
 /// Say what would happen to a call, and which rule decides
@@ -55,7 +55,8 @@ fn explained(arguments: &Arguments) -> Result<Explanation, String> {
     let input = arguments.input.as_deref().map(super::call::input).transpose()?;
     let thread = ThreadId::parse(&arguments.thread).ok_or("the thread is not an id")?;
     let offer = arguments.place.offer()?;
-    let engine = arguments.place.engine(offer, Answers::Deny)?;
+    let asking = TerminalApprover { answers: Answers::Deny, leaves: false };
+    let engine = arguments.place.engine(offer, asking, None)?;
     let judge_input = input.is_some();
     let call = Call {
         id: remit_engine::fresh_call_id(),

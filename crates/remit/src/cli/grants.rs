@@ -46,6 +46,21 @@ struct Named {
 }
 
 impl Named {
+    /// Says if nothing here needs this permission: a misspelt name would take nothing back.
+    fn warn_if_unknown(&self, place: &Place, output: &mut Output) {
+        let Ok(offer) = place.offer() else { return };
+        let known = offer
+            .catalog
+            .entries()
+            .any(|entry| entry.source.name == self.source && entry.scope == self.scope);
+        if !known {
+            output.warning(&format!(
+                "no tool here is named `{}` and needs `{}`; `remit tools` lists names and scopes",
+                self.source, self.scope
+            ));
+        }
+    }
+
     fn permit(&self) -> Permit {
         Permit {
             user: house::caller(None, None).user,
@@ -57,7 +72,14 @@ impl Named {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    let done = arguments.place.store().and_then(|store| {
+    let store = match &arguments.command {
+        None => arguments.place.existing_store(),
+        Some(_) => arguments.place.store(),
+    };
+    if let Some(Command::Revoke(named)) = &arguments.command {
+        named.warn_if_unknown(&arguments.place, output);
+    }
+    let done = store.and_then(|store| {
         let done = house::runtime()?.block_on(act(arguments, store.as_ref(), output));
         done.map_err(|error| error.to_string())
     });

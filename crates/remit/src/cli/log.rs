@@ -8,6 +8,19 @@ use serde_json::{Value, json};
 use super::{Exit, Output, PlainFormat, find};
 use crate::house::{self, Place};
 
+/// Names the states a call can be in.
+const STATES: [&str; 9] = [
+    "asking",
+    "running",
+    "succeeded",
+    "partial",
+    "denied",
+    "failed",
+    "timed_out",
+    "cancelled",
+    "outcome_unknown",
+];
+
 /// Show what was called and what came of it
 #[derive(clap::Args)]
 #[command(
@@ -19,8 +32,8 @@ pub(super) struct Arguments {
     /// Only calls of this capability
     #[arg(long, value_name = "NAME")]
     capability: Option<String>,
-    /// Only calls in this state: running, succeeded, denied, failed, timed_out, cancelled, outcome_unknown …
-    #[arg(long, value_name = "STATE")]
+    /// Only calls in this state
+    #[arg(long, value_name = "STATE", value_parser = STATES)]
     state: Option<String>,
     /// Only calls of this conversation
     #[arg(long, value_name = "ID")]
@@ -52,7 +65,7 @@ enum Command {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    let done = arguments.place.store().and_then(|store| {
+    let done = arguments.place.existing_store().and_then(|store| {
         house::runtime()?.block_on(async {
             match &arguments.command {
                 None => list(arguments, store.as_ref(), output).await,
@@ -136,7 +149,7 @@ fn execution_log(record: &CallRecord) -> Value {
 }
 
 pub(super) fn time(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| t.to_string())
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| format!("{t:.3}"))
 }
 
 pub(super) fn print_json(value: &Value, output: &mut Output) {

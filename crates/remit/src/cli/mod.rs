@@ -16,8 +16,10 @@ mod hash;
 mod load;
 mod log;
 mod new;
+mod sample;
 mod schema;
 mod tools;
+mod verbose;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -194,6 +196,13 @@ impl Output {
         self.err.push_str("\u{1b}[1m\u{1b}[33mwarning\u{1b}[0m\u{1b}[1m: ");
         self.err.push_str(&remit_model::text::visible(message));
         self.err.push_str("\u{1b}[0m\n");
+    }
+
+    /// Adds more about it to standard error.
+    pub(crate) fn err_line(&mut self, line: &str) {
+        self.err.push_str("  ");
+        self.err.push_str(&remit_model::text::visible(line));
+        self.err.push('\n');
     }
 
     /// Adds what to do about it to standard error.

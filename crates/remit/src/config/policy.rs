@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use remit_engine::catalog::Catalog;
 use remit_engine::policy::{CapabilityRule, Pattern, Policy, ScopeAccess, WhiteList};
 use remit_manifest::shape::{FILLED, Field, Record, Shape, Unknown};
-use remit_model::{Node, Sensitivity};
+use remit_model::{Member, Node, Permission, Sensitivity};
+
+use crate::house::state;
 
 use super::{Judged, in_one_line, judge};
 
@@ -31,7 +34,7 @@ static FILE: Shape = Shape::Record(&Record {
         Field::optional(
             "capabilities",
             Shape::List(&CAPABILITY),
-            "Scope and sensitivity of capabilities that declare none; the first match counts.",
+            "Scope and sensitivity of capabilities; what is declared becomes only stricter.",
         ),
         Field::optional("white_lists", Shape::List(&WHITE_LIST), "Who may see what."),
         Field::optional("deny", Shape::List(&TEXT), "What nobody may call."),
@@ -106,18 +109,28 @@ static EGRESS: Record = Record {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Operator {
     pub(crate) policy: Policy,
+    /// Where each rule about capabilities stands, for people.
+    rule_places: Vec<String>,
+    /// The paths of scopes, each with its place.
+    scope_paths: Vec<(String, String)>,
     pub(crate) sandbox_off: bool,
+    /// Whether the file says in so many words that work is confined.
+    pub(crate) sandbox_required: bool,
     pub(crate) limits: BTreeMap<String, u64>,
-    pub(crate) allow_private: bool,
-    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) allow_private: Option<bool>,
+    pub(crate) allowed_hosts: Option<Vec<String>>,
 }
 
 impl Operator {
-    /// Gives where the built-in tools may connect, as settings of theirs.
+    /// Gives where the built-in tools may connect, as settings of theirs: what the file says.
     pub(crate) fn egress(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut made = serde_json::Map::new();
-        made.insert("allow_private".to_owned(), self.allow_private.into());
-        made.insert("allowed_hosts".to_owned(), self.allowed_hosts.clone().into());
+        if let Some(allow_private) = self.allow_private {
+            made.insert("allow_private".to_owned(), allow_private.into());
+        }
+        if let Some(hosts) = &self.allowed_hosts {
+            made.insert("allowed_hosts".to_owned(), hosts.clone().into());
+        }
         made
     }
 
@@ -139,24 +152,47 @@ impl Operator {
         limits
     }
 
-    /// Gives the policy with what Remit says about its own tools and scopes, behind what the operator
-    /// says.
+    /// Gives the policy with the scopes that Remit's own tools need, where the operator does not say
+    /// what they give.
     pub(crate) fn policy_with_defaults(&self) -> Policy {
         let mut policy = self.policy.clone();
-        let rule = |pattern: &str, scope: &str, sensitivity| CapabilityRule {
-            pattern: Pattern::new(pattern),
-            scope: Some(scope.to_owned()),
-            sensitivity: Some(sensitivity),
-        };
-        policy.capabilities.extend([
-            rule("file_operator.write_file", "filesystem:write", Sensitivity::High),
-            rule("file_operator.*", "filesystem:read", Sensitivity::Medium),
-            rule("web_fetch.*", "network:http", Sensitivity::Medium),
-            rule("web_search.*", "network:http", Sensitivity::Medium),
-        ]);
         let network = ScopeAccess { network: true, ..ScopeAccess::default() };
         policy.scopes.entry("network:http".to_owned()).or_insert(network);
         policy
+    }
+
+    /// Says which paths of scopes cannot be lent here, with their places.
+    pub(crate) fn bad_paths(&self) -> Vec<String> {
+        let said = |(place, path): &(String, String)| {
+            state::path_trouble(path).map(|why| format!("{place}: {why}"))
+        };
+        self.scope_paths.iter().filter_map(said).collect()
+    }
+
+    /// Says which rules name a scope for capabilities that all declare another, with their places:
+    /// what is declared stays.
+    pub(crate) fn idle_scopes(&self, catalog: &Catalog) -> Vec<String> {
+        let mut said = Vec::new();
+        for (rule, place) in self.policy.capabilities.iter().zip(&self.rule_places) {
+            let Some(scope) = &rule.scope else { continue };
+            let mut matched = catalog
+                .entries()
+                .filter(|entry| rule.pattern.matches(&entry.capability.name))
+                .peekable();
+            let Some(first) = matched.peek().map(|entry| (&entry.capability.name, &entry.scope))
+            else {
+                continue;
+            };
+            let (name, own) = (first.0.clone(), first.1.clone());
+            if matched.all(|entry| {
+                matches!(&entry.capability.permission, Permission::Scope(own) if own != scope)
+            }) {
+                said.push(format!(
+                    "{place}: the scope `{scope}` is not used: `{name}` declares `{own}`, and what is declared stays; leave `scope` out"
+                ));
+            }
+        }
+        said
     }
 }
 
@@ -171,7 +207,19 @@ pub(crate) fn load(path: &Path) -> Result<Operator, String> {
         .map_err(|reason| format!("cannot read {}: {reason}", crate::paths::for_people(path)))?;
     let wrong: Vec<String> = judged.errors().map(|d| in_one_line(path, d)).collect();
     match (&judged.reading.root, wrong.is_empty()) {
-        (Some(root), true) => Ok(lower(root)),
+        (Some(root), true) => {
+            let mut operator = lower(root);
+            let place = |node: &Node| {
+                let at = judged.reading.source.position(node.span);
+                format!("{}:{}:{}", crate::paths::for_people(path), at.line, at.column)
+            };
+            operator.rule_places = items(root, "capabilities").map(place).collect();
+            operator.scope_paths = members(root, "scopes")
+                .flat_map(|scope| items(&scope.value, "read").chain(items(&scope.value, "write")))
+                .filter_map(|node| Some((place(node), node.as_str()?.to_owned())))
+                .collect();
+            Ok(operator)
+        }
         _ => Err(wrong.join("\n")),
     }
 }
@@ -188,13 +236,22 @@ fn items<'n>(root: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
     root.get(key).and_then(Node::as_array).unwrap_or_default().iter()
 }
 
+fn members<'n>(root: &'n Node, key: &str) -> impl Iterator<Item = &'n Member> {
+    let object = root.get(key).and_then(Node::as_object);
+    object.map(remit_model::Object::members).unwrap_or_default().iter()
+}
+
 fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::as_str)
 }
 
 fn lower(root: &Node) -> Operator {
-    let mut operator =
-        Operator { sandbox_off: text(root, "sandbox") == Some("off"), ..Operator::default() };
+    let sandbox = text(root, "sandbox");
+    let mut operator = Operator {
+        sandbox_off: sandbox == Some("off"),
+        sandbox_required: sandbox == Some("required"),
+        ..Operator::default()
+    };
     let policy = &mut operator.policy;
     policy.approval_seconds = root.get("approval_seconds").and_then(whole);
     policy.deny = patterns(root.get("deny"));
@@ -212,9 +269,7 @@ fn lower(root: &Node) -> Operator {
             allow: patterns(list.get("allow")),
         })
         .collect();
-    let members =
-        |key: &str| root.get(key).and_then(Node::as_object).map(remit_model::Object::members);
-    for member in members("scopes").unwrap_or_default() {
+    for member in members(root, "scopes") {
         let access = ScopeAccess {
             network: member.value.get("network").and_then(Node::as_bool).unwrap_or(false),
             read: texts(member.value.get("read")).map(str::to_owned).collect(),
@@ -222,14 +277,15 @@ fn lower(root: &Node) -> Operator {
         };
         policy.scopes.insert(member.key.to_string(), access);
     }
-    for member in members("limits").unwrap_or_default() {
+    for member in members(root, "limits") {
         if let Some(value) = whole(&member.value) {
             operator.limits.insert(member.key.to_string(), value);
         }
     }
     if let Some(egress) = root.get("egress") {
-        operator.allow_private = egress.get("allow_private").and_then(Node::as_bool) == Some(true);
-        operator.allowed_hosts = texts(egress.get("allowed_hosts")).map(str::to_owned).collect();
+        operator.allow_private = egress.get("allow_private").and_then(Node::as_bool);
+        let hosts = egress.get("allowed_hosts");
+        operator.allowed_hosts = hosts.map(|list| texts(Some(list)).map(str::to_owned).collect());
     }
     operator
 }

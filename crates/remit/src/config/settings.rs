@@ -33,7 +33,7 @@ pub(crate) fn file_of(directory: &Path, tool: &str) -> PathBuf {
 }
 
 /// Reads, expands, completes and checks a tool's configuration. A file that is not there is an empty
-/// one; `made` are values for settings that the tool has and the file leaves out.
+/// one; `made` are settings that the operator's policy makes, which count more than the file.
 pub(crate) fn load(
     manifest: &Manifest,
     path: &Path,
@@ -42,8 +42,7 @@ pub(crate) fn load(
 ) -> Result<Settings, Wrong> {
     let mut written = if path.exists() { read(path)? } else { Map::new() };
     for (name, value) in made.into_iter().flatten() {
-        if manifest.settings.iter().any(|field| field.name == *name) && !written.contains_key(name)
-        {
+        if manifest.settings.iter().any(|field| field.name == *name) {
             written.insert(name.clone(), value.clone());
         }
     }
@@ -71,7 +70,9 @@ fn complete(
     environment: Environment<'_>,
 ) -> Result<Settings, Wrong> {
     let mut wrong = Wrong::new();
+    let schema = manifest.config_schema.as_ref();
     for (name, value) in &mut values {
+        let is_variable = value.as_str().is_some_and(is_one_variable);
         expand(value, environment, &mut |variable| {
             wrong.push(format!(
                 "{}: `{name}` needs the environment variable {}, which is not set",
@@ -79,11 +80,14 @@ fn complete(
                 text::quoted(variable)
             ));
         });
+        if let (true, Some((_, property))) = (is_variable, properties(schema).find(|p| p.0 == name))
+        {
+            convert(value, property);
+        }
     }
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let schema = manifest.config_schema.as_ref();
     for (name, property) in properties(schema) {
         if let (false, Some(default)) = (values.contains_key(name), property.get("default")) {
             values.insert(name.clone(), default.clone());
@@ -101,13 +105,16 @@ fn complete(
                 .any(|field| field.secret && path.starts_with(&format!("/{}", field.name)))
         };
         wrong.extend(validator.errors(&values).into_iter().map(|(place, message)| {
-            let place =
-                if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
-            let message = match secret(place.trim_matches('`')) {
+            let message = match secret(&place) {
                 true => "the value does not fit its schema".to_owned(),
                 false => redactor.text(&message),
             };
-            format!("{}: {place}: {message}", crate::paths::for_people(path))
+            let file = crate::paths::for_people(path);
+            match place.as_str() {
+                "" if path.exists() => format!("{file}: {message}"),
+                "" => format!("{message}; set it in {file}, which is not there yet"),
+                place => format!("{file}: `{place}`: {message}"),
+            }
         }));
     } else if values.as_object().is_some_and(|map| !map.is_empty()) {
         wrong.push(format!("{}: the tool takes no settings", crate::paths::for_people(path)));
@@ -141,6 +148,27 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
         Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
         Value::Object(map) => map.values().for_each(|item| leaves(item, found)),
         Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// Tells whether a text is one variable and nothing else.
+fn is_one_variable(text: &str) -> bool {
+    text.strip_prefix("${").and_then(|rest| rest.find('}').map(|end| end + 1 == rest.len()))
+        == Some(true)
+}
+
+/// Gives the text of a variable the type that the setting has: a variable is always text.
+fn convert(value: &mut Value, property: &Value) {
+    let kind = property.get("type").and_then(Value::as_str);
+    let Some(text) = value.as_str() else { return };
+    let Ok(read) = serde_json::from_str::<Value>(text.trim()) else { return };
+    let fits = match kind {
+        Some("integer" | "number") => read.is_number(),
+        Some("boolean") => read.is_boolean(),
+        _ => false,
+    };
+    if fits {
+        *value = read;
     }
 }
 
@@ -241,6 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_becomes_what_the_setting_is() {
+        let with = |text: &str, variable: &str| {
+            let Value::Object(map) = json!({"api_key": "12345678", "n": text}) else { panic!() };
+            let environment = |_: &str| Some(variable.to_owned());
+            complete(&manifest(), map, Path::new("configs/t.yaml"), &environment)
+        };
+        assert_eq!(with("${N}", "17").unwrap().values["n"], 17);
+        assert!(with("${N}", "many").is_err());
+        assert!(with("1${N}", "7").is_err(), "only a variable by itself");
+        let Value::Object(map) = json!({"api_key": "${N}"}) else { panic!() };
+        let key = complete(&manifest(), map, Path::new("c.yaml"), &|_| Some("12345678".into()));
+        assert_eq!(key.unwrap().values["api_key"], "12345678", "a text stays one");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_without_the_value() {
         let missing = with(json!({"api_key": "${NOPE}"})).unwrap_err();
         assert!(missing[0].contains("`NOPE`"), "{missing:?}");
@@ -249,5 +292,6 @@ mod tests {
         assert!(!wrong.join("").contains("c4n"), "{wrong:?}");
         let absent = with(json!({})).unwrap_err();
         assert!(absent[0].contains("api_key"), "{absent:?}");
+        assert!(absent[0].contains("not there yet"), "{absent:?}");
     }
 }

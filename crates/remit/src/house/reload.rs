@@ -58,6 +58,7 @@ impl Offer {
         let Loaded { sources, rejected } = self.loader.load(&settings::environment);
         let policy = Arc::new(self.operator.policy_with_defaults());
         self.catalog = Catalog::build(sources, policy);
+        self.warnings = self.operator.idle_scopes(&self.catalog);
         self.rejected = rejected;
         said
     }

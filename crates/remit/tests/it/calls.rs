@@ -98,9 +98,11 @@ fn a_call_runs_through_the_whole_pipeline_and_is_recorded() {
     assert_eq!(answer["result"], json!({"text": "hé", "n": 7}));
     assert_eq!(answer["call_id"], "first");
     assert!(answer["duration_ms"].is_u64() && answer["timestamp"].is_string(), "{answer}");
-    let again =
-        response(&call(place, &["demo.echo", r#"{"n": 9}"#, "--deny", "--call-id", "first"]), 0);
+    let same = ["demo.echo", r#"{"text": "hé"}"#, "--deny", "--call-id", "first"];
+    let again = response(&call(place, &same), 0);
     assert_eq!(again["result"], answer["result"], "the same id gives the first outcome");
+    let other = call(place, &["demo.echo", r#"{"n": 9}"#, "--deny", "--call-id", "first"]);
+    assert_eq!(response(&other, 1)["code"], "CALL_ID_REUSED");
     let listed = log(place, &["--format", "json"]).json();
     let calls = listed["calls"].as_array().unwrap();
     assert_eq!(calls.len(), 1, "{listed}");
@@ -324,7 +326,9 @@ fn files_are_read_and_written_only_where_the_operator_allows() {
     fs::create_dir(place.join("open")).unwrap();
     fs::write(place.join("open/a.txt"), "hello").unwrap();
     fs::write(place.join("shut.txt"), "hidden").unwrap();
-    assert_eq!(read(&place.join("open/a.txt")).code, 1, "empty means nothing is allowed");
+    let nothing = read(&place.join("open/a.txt"));
+    assert_eq!(nothing.code, 1, "empty means nothing is allowed");
+    assert!(nothing.stdout.contains("configs/file_operator.yaml"), "{}", nothing.stdout);
     fs::create_dir_all(place.join("tools/configs")).unwrap();
     let config = format!("allowed_directories: {}\n", place.join("open").display());
     fs::write(place.join("tools/configs/file_operator.yaml"), config).unwrap();

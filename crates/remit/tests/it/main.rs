@@ -20,3 +20,5 @@ mod others;
 mod paths;
 mod readme;
 mod support;
+mod terminal;
+mod usage;

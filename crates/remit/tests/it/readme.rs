@@ -48,7 +48,8 @@ fn the_example_of_a_call_is_true() {
 #[test]
 fn the_example_of_a_mistake_is_true() {
     let dir = directory(&[]);
-    remit(dir.path(), &["new", "tool", "weather"]);
+    let made = remit(dir.path(), &["new", "tool", "weather"]).stdout;
+    assert!(readme().contains(&made), "README.md does not show\n{made}");
     let path = dir.path().join("weather.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("runtime: python ", "runtime: pyton ")).unwrap();

@@ -13,10 +13,11 @@ const APPLICATION: i32 = 0x526d_6974;
 
 /// The steps, in order. Their count is the version of the database; a step that was released is
 /// never changed.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("../../migrations/sqlite/0001_record.sql"),
     include_str!("../../migrations/sqlite/0002_stop.sql"),
     include_str!("../../migrations/sqlite/0003_directory.sql"),
+    include_str!("../../migrations/sqlite/0004_registry.sql"),
 ];
 
 /// How many pages may wait in the write-ahead log before they are moved into the database.
@@ -26,7 +27,7 @@ const LOG_LEFT_BYTES: u64 = 1024 * 1024;
 /// To what size the write-ahead log is cut when it has grown beyond it, in bytes.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 /// How many statements a connection keeps prepared: more than there are.
-const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 128;
 
 /// Opens the connection that writes, and brings the database up to date.
 pub(crate) fn writer(database: &Path, options: &Options) -> Result<Connection, Fault> {

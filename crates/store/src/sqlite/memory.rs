@@ -15,8 +15,8 @@ use super::fault::Fault;
 /// How much is remembered before all is forgotten.
 const MOST: usize = 10_000;
 
-/// Remembers answers. A question costs a look at the state of the database, in shared memory; the
-/// answer itself is read again only after something of its kind was changed, by whatever process.
+/// Remembers answers. A question costs a look at one small row; the answer itself is read again only
+/// after something of its kind was changed, by whatever process.
 pub(crate) struct Memory<K, V> {
     database: PathBuf,
     patience: Duration,
@@ -27,15 +27,13 @@ pub(crate) struct Memory<K, V> {
 
 struct Known<K, V> {
     conn: Option<Connection>,
-    /// What anybody's commit changes.
-    commits: Option<i64>,
     changes: Option<i64>,
     answers: HashMap<K, V>,
 }
 
 impl<K: Hash + Eq, V: Clone> Memory<K, V> {
     pub(crate) fn new(database: PathBuf, patience: Duration, changes: &'static str) -> Self {
-        let known = Known { conn: None, commits: None, changes: None, answers: HashMap::new() };
+        let known = Known { conn: None, changes: None, answers: HashMap::new() };
         Self { database, patience, changes, known: Mutex::new(known) }
     }
 
@@ -62,15 +60,10 @@ impl<K: Hash + Eq, V: Clone> Memory<K, V> {
             None => connect::reader(&self.database, self.patience)?,
         };
         let conn = known.conn.insert(conn);
-        let commits: i64 =
-            conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if known.commits != Some(commits) {
-            let changes = conn.prepare_cached(self.changes)?.query_row([], |row| row.get(0))?;
-            if known.changes != Some(changes) || known.answers.len() > MOST {
-                known.answers.clear();
-            }
+        let changes = conn.prepare_cached(self.changes)?.query_row([], |row| row.get(0))?;
+        if known.changes != Some(changes) || known.answers.len() > MOST {
+            known.answers.clear();
             known.changes = Some(changes);
-            known.commits = Some(commits);
         }
         if let Some(answer) = known.answers.get(&key) {
             return Ok(answer.clone());

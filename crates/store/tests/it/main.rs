@@ -16,6 +16,7 @@ mod kill;
 mod people;
 mod processes;
 mod proof;
+mod registry;
 mod suite;
 mod trace;
 mod trouble;

@@ -95,7 +95,7 @@ async fn a_damaged_database_is_an_error_that_says_so() {
     fs::remove_file(&database).unwrap();
 
     let store = SqliteStore::open(directory.path()).unwrap();
-    for n in 0..120 {
+    for n in 0..300 {
         run(&store, call(&format!("c{n}"), "t")).await;
     }
     drop(store);

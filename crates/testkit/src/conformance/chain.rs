@@ -37,7 +37,7 @@ pub async fn a_step_is_an_event_that_tells_it(place: &dyn Place) {
     let parts = beginning.into_parts(intent.call.id.clone(), thread("t"));
     assert_eq!(parts, (intent.call, intent.basis, intent.rule));
     let answer: Value = serde_json::from_str(answer).expect("an answer");
-    assert_eq!(answer, json!({"answer": "yes"}));
+    assert_eq!(answer, json!({"answer": "yes", "by": "ann"}));
     let conclusion: Conclusion<'_> = serde_json::from_str(outcome).expect("an end");
     assert_eq!(*conclusion.outcome, success(json!({"n": 1})));
     assert_eq!(conclusion.duration_ms, 7);
@@ -46,7 +46,7 @@ pub async fn a_step_is_an_event_that_tells_it(place: &dyn Place) {
     store.answer(answered("d", Some(Denial::UserRejected))).await.expect("an answer");
     let denied = super::hands::events(&*store, &thread("u")).await;
     let body: Value = serde_json::from_str(&denied[1].body).expect("an answer");
-    assert_eq!(body, json!({"answer": "no", "reason": "user_rejected"}));
+    assert_eq!(body, json!({"answer": "no", "reason": "user_rejected", "by": "ann"}));
 
     let refusal = Outcome::Failed(Failure::new("NO", "no"));
     begin(&*store, call("e", "v"), Next::Refuse(refusal.clone())).await;

@@ -120,9 +120,11 @@ mod tests {
         assert_eq!(found.modules, [home.join("lib/python3.12/site-packages")]);
     }
 
+    type Change = fn(&Path);
+
     #[test]
     fn anything_unusual_is_asked() {
-        let changes: [(&str, fn(&Path)); 5] = [
+        let changes: [(&str, Change); 5] = [
             ("a script", |home| executable(&home.join("bin/python3.12"), b"#!/bin/sh\n")),
             ("a virtual environment", |home| fs::write(home.join("pyvenv.cfg"), "").unwrap()),
             ("no library", |home| fs::remove_file(home.join("lib/python3.12/os.py")).unwrap()),

@@ -13,7 +13,7 @@ use super::super::launch::{Launcher, Process};
 use super::super::lines::NoLine;
 use super::super::plan::Plan;
 use super::super::protocol::{Line, Says, ping, read_line};
-use super::super::worker::WorkerError;
+use super::super::worker::{WorkerError, start_of};
 use super::{Outgoing, ServiceOptions, ServiceState, Shared};
 
 /// Is how many answers a service may owe to callers that no longer wait.
@@ -45,7 +45,7 @@ enum Failed {
     Stopped,
     Ended,
     TooMuch(u64),
-    Bad(String),
+    Bad(String, String),
     Ill(&'static str),
 }
 
@@ -98,7 +98,7 @@ impl Keeper {
             Failed::Stopped => WorkerError::Cancelled,
             Failed::Ended => WorkerError::Ended { how: how.to_string(), said },
             Failed::TooMuch(most) => WorkerError::TooMuchOutput { most },
-            Failed::Bad(why) => WorkerError::BadAnswer { why, said },
+            Failed::Bad(why, line) => WorkerError::BadAnswer { why, line, said },
             Failed::Ill(why) => WorkerError::Ended { how: why.to_owned(), said },
         }
     }
@@ -114,8 +114,8 @@ impl Keeper {
             tokio::select! {
                 () = self.stop.cancelled() => return Failed::Stopped,
                 line = process.answers.next(most) => {
-                    let line = match line {
-                        Ok(line) => read_line(line),
+                    let (line, start) = match line {
+                        Ok(line) => (read_line(line), start_of(line)),
                         Err(NoLine::TooLong) => return Failed::TooMuch(most_bytes),
                         Err(NoLine::End | NoLine::Broken(_)) => return Failed::Ended,
                     };
@@ -123,7 +123,7 @@ impl Keeper {
                         if health.is_answered_by(&line) { Ok(()) } else { self.shared.calls().hand(line) }
                     });
                     if let Err(why) = done {
-                        return Failed::Bad(why);
+                        return Failed::Bad(why, start);
                     }
                 }
                 _ = check.tick() => {

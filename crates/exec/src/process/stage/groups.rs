@@ -1,6 +1,9 @@
 //! Control groups: what all processes of a tool may use together, where Remit may make groups.
 //!
 //! They are a second belt. Without them each process is limited, and how many there are.
+//!
+//! Moving a process into a group can take ten milliseconds, in which the kernel does nothing but wait.
+//! So the keeper stays outside and moves only the program, while that puts up its other layers.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,7 +21,7 @@ const PREFIX: &str = "remit-";
 /// Is how often a group is tried to be removed. What is left is swept up by a later start.
 const TRIES: u32 = 100;
 
-/// Is membership of this process, and all it starts, in groups of its own.
+/// Are the groups of one program and all it starts.
 pub(super) struct Group {
     made: Vec<Made>,
 }
@@ -28,7 +31,7 @@ pub(super) struct Group {
 struct Made {
     name: String,
     home: OwnedFd,
-    processes_of_home: File,
+    processes: File,
     limits_processes: bool,
 }
 
@@ -39,11 +42,25 @@ struct Hierarchy {
 }
 
 impl Group {
-    /// Moves this process into new groups wherever that is allowed.
-    pub(super) fn join(limits: &Limits) -> Option<Self> {
+    /// Makes new groups wherever that is allowed.
+    pub(super) fn make(limits: &Limits) -> Option<Self> {
         let text = fs::read_to_string("/proc/self/cgroup").ok()?;
         let made: Vec<Made> = hierarchies(&text, limits).into_iter().filter_map(make).collect();
         if made.is_empty() { None } else { Some(Self { made }) }
+    }
+
+    /// Moves a process into them. A group that does not take it is given up.
+    pub(super) fn take(&mut self, process: u32) {
+        let number = process.to_string();
+        let refuses = |made: &mut Made| made.processes.write_all(number.as_bytes()).is_err();
+        for made in self.made.extract_if(.., refuses) {
+            remove(&made.home, &made.name);
+        }
+    }
+
+    /// Tells whether there are none left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.made.is_empty()
     }
 
     /// Tells whether the number of processes is limited by one of the groups.
@@ -51,10 +68,9 @@ impl Group {
         self.made.iter().any(|made| made.limits_processes)
     }
 
-    /// Moves back and removes the groups. Nothing else is in them by now.
-    pub(super) fn leave(self) {
-        for mut made in self.made {
-            let _ = made.processes_of_home.write_all(b"0");
+    /// Removes the groups. Nothing is in them any more.
+    pub(super) fn remove(self) {
+        for made in self.made {
             remove(&made.home, &made.name);
         }
     }
@@ -72,8 +88,7 @@ fn remove(home: &OwnedFd, name: &str) {
 
 fn hierarchies(text: &str, limits: &Limits) -> Vec<Hierarchy> {
     let tree = Path::new(TREE);
-    // One more than asked for: the keeper is in the group too.
-    let pids = ("pids.max", limits.processes.saturating_add(1));
+    let pids = ("pids.max", limits.processes);
     let mut found = Vec::new();
     for line in text.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -95,20 +110,25 @@ fn hierarchies(text: &str, limits: &Limits) -> Vec<Hierarchy> {
 
 fn make(hierarchy: Hierarchy) -> Option<Made> {
     let Hierarchy { home, settings } = hierarchy;
-    let processes_of_home = File::options().write(true).open(home.join("cgroup.procs")).ok()?;
+    // Where the other version is mounted this is an ordinary directory, in which anything can be made.
+    if !home.join("cgroup.procs").is_file() {
+        return None;
+    }
     sweep(&home);
     let name = format!("{PREFIX}{}", std::process::id());
     let directory = home.join(&name);
     fs::create_dir(&directory).ok()?;
     let set = |(name, value): &(&str, u64)| fs::write(directory.join(name), value.to_string());
-    if settings.iter().try_for_each(set).is_err()
-        || fs::write(directory.join("cgroup.procs"), "0").is_err()
-    {
+    let processes = settings
+        .iter()
+        .try_for_each(set)
+        .and_then(|()| File::options().write(true).open(directory.join("cgroup.procs")));
+    let (Ok(processes), Ok(home)) = (processes, File::open(&home)) else {
         let _ = fs::remove_dir(&directory);
         return None;
-    }
+    };
     let limits_processes = settings.iter().any(|(name, _)| *name == "pids.max");
-    Some(Made { name, home: File::open(home).ok()?.into(), processes_of_home, limits_processes })
+    Some(Made { name, home: home.into(), processes, limits_processes })
 }
 
 /// Removes the groups of keepers that were killed before they could. Only empty ones can be removed.
@@ -135,12 +155,12 @@ mod tests {
         };
         assert_eq!(
             shown("0::/user.slice/a\n"),
-            [("/sys/fs/cgroup/user.slice/a".into(), vec![("pids.max", 10), ("memory.max", 77)])]
+            [("/sys/fs/cgroup/user.slice/a".into(), vec![("pids.max", 9), ("memory.max", 77)])]
         );
         assert_eq!(
             shown("8:pids:/x\n6:cpu,cpuacct:/\n4:memory:/\n"),
             [
-                ("/sys/fs/cgroup/pids/x".into(), vec![("pids.max", 10)]),
+                ("/sys/fs/cgroup/pids/x".into(), vec![("pids.max", 9)]),
                 ("/sys/fs/cgroup/memory/".into(), vec![("memory.limit_in_bytes", 77)]),
             ]
         );

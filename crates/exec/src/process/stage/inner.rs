@@ -15,6 +15,9 @@ use super::{files, limits, mounts, privileges, root, syscalls, while_};
 /// Is where a confined process looks for programs. Few of them exist for it.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// Says that the kernel exempts the program from the limit on processes and nothing else holds it.
+const UNBOUNDED: &str = "processes of root cannot be limited here: run Remit as another user, or give it a control group it may write, or Linux 6.14";
+
 /// Runs the inner stage. Does not return unless something is missing.
 pub(super) fn run(text: &OsStr) -> ExitCode {
     match prepare(text) {
@@ -26,19 +29,24 @@ pub(super) fn run(text: &OsStr) -> ExitCode {
 fn prepare(text: &OsStr) -> Result<(Inner, u32), String> {
     let text = text.to_str().ok_or("the plan is not text")?;
     let inner: Inner = serde_json::from_str(text).map_err(while_("the plan cannot be read"))?;
-    SigSet::empty().thread_set_mask().map_err(while_("cannot unblock signals"))?;
     let pid = die_with_parent(inner.parent)?;
     // A signal to its own group must not reach the keeper, nor may it have the keeper's terminal.
     rustix::process::setsid().map_err(while_("cannot leave the first stage's session"))?;
-    match inner.plan.sandbox {
+    let bounded = match inner.plan.sandbox {
         Sandbox::On => confine(&inner)?,
         Sandbox::Off => {
             if inner.namespaced {
                 mounts::renew_proc()?;
             }
             limits::apply(&inner.plan.confinement.limits, Sandbox::Off)?;
+            true
         }
+    };
+    let grouped = super::outer::wait_for_word()?;
+    if !bounded && !grouped {
+        return Err(UNBOUNDED.to_owned());
     }
+    SigSet::empty().thread_set_mask().map_err(while_("cannot unblock signals"))?;
     let program = &inner.plan.program.path;
     rustix::fs::access(program, rustix::fs::Access::EXEC_OK).map_err(|error| {
         format!("`{}` cannot be executed ({error}); check its mode and place", program.display())
@@ -46,11 +54,13 @@ fn prepare(text: &OsStr) -> Result<(Inner, u32), String> {
     Ok((inner, pid))
 }
 
-fn confine(inner: &Inner) -> Result<(), String> {
+/// Puts up the layers, and tells whether the number of processes is bounded by them.
+fn confine(inner: &Inner) -> Result<bool, String> {
     let bounds = &inner.plan.confinement.limits;
     rustix::system::sethostname(b"remit").map_err(while_("cannot set the host name"))?;
-    if inner.unlimited && !limits::bound_namespace(bounds) && !inner.grouped {
-        return Err("processes of root cannot be limited here: run Remit as another user, or give it a control group it may write, or Linux 6.14".to_owned());
+    let bounded = !inner.unlimited || limits::bound_namespace(bounds);
+    if !bounded && !inner.grouped {
+        return Err(UNBOUNDED.to_owned());
     }
     let lent = root::enter(&inner.plan)?;
     limits::apply(bounds, Sandbox::On)?;
@@ -58,7 +68,8 @@ fn confine(inner: &Inner) -> Result<(), String> {
     files::restrict(&lent, &inner.plan.confinement)?;
     std::env::set_current_dir(&inner.plan.program.directory)
         .map_err(while_("cannot enter the tool's directory"))?;
-    syscalls::filter(&inner.plan.confinement)
+    syscalls::filter(&inner.plan.confinement)?;
+    Ok(bounded)
 }
 
 /// Arranges that this process ends with its parent, and gives this process's number outside.

@@ -24,6 +24,23 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Is how long what outlives the program is hunted where no namespace ends it.
 const HUNT: Duration = Duration::from_secs(2);
 
+/// Tells the second stage that the program may start.
+const GO: rustix::process::Signal = rustix::process::Signal::USR1;
+/// Tells it the same, and that a control group limits its processes.
+const GO_GROUPED: rustix::process::Signal = rustix::process::Signal::USR2;
+
+/// Gives the two words as a set to wait for.
+fn words() -> SigSet {
+    [Signal::SIGUSR1, Signal::SIGUSR2].into_iter().collect()
+}
+
+/// Waits for the first stage's word, and tells whether a control group limits the processes. Both
+/// stages have these signals blocked, so that the kernel keeps them.
+pub(super) fn wait_for_word() -> Result<bool, String> {
+    let word = words().wait().map_err(while_("cannot wait for the first stage"))?;
+    Ok(word == Signal::SIGUSR2)
+}
+
 /// Runs the outer stage.
 pub(super) fn run(text: &OsStr) -> ExitCode {
     match Keeper::start(text) {
@@ -50,7 +67,7 @@ impl Keeper {
         let plan = asked.plan;
         plan.check().map_err(|error| error.to_string())?;
         let unlimited = is_root_of_the_machine();
-        let group = if asked.groups { Group::join(&plan.confinement.limits) } else { None };
+        let mut group = if asked.groups { Group::make(&plan.confinement.limits) } else { None };
         let namespaced = separate(&plan)?;
         let scratch = match plan.sandbox {
             Sandbox::On => None,
@@ -64,12 +81,21 @@ impl Keeper {
             parent: std::process::id(),
             namespaced,
             unlimited,
-            grouped: group.as_ref().is_some_and(Group::limits_processes),
+            grouped: group.is_some(),
             scratch: scratch.clone(),
         };
         let child = spawn(&inner)?;
         let gone = pidfd_open(pid_of(&child)?, PidfdFlags::empty())
             .map_err(while_("cannot watch the program"))?;
+        if let Some(group) = &mut group {
+            group.take(child.id());
+        }
+        let word = match &group {
+            Some(group) if group.limits_processes() => GO_GROUPED,
+            _ => GO,
+        };
+        // It waits for this, and if it cannot be told it is gone, which is noticed below.
+        let _ = pidfd_send_signal(&gone, word);
         Ok(Self { child, gone, signals, namespaced, group, scratch })
     }
 
@@ -85,7 +111,7 @@ impl Keeper {
             let _ = std::fs::remove_dir_all(scratch);
         }
         if let Some(group) = self.group {
-            group.leave();
+            group.remove();
         }
         status.map_or(ExitCode::FAILURE, mirror)
     }
@@ -137,6 +163,8 @@ fn close_strays() {
 fn listen() -> Result<SignalFd, String> {
     let mask: SigSet = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].into_iter().collect();
     mask.thread_block().map_err(while_("cannot block signals"))?;
+    // The second stage inherits this, so that a word it does not wait for yet is not lost.
+    words().thread_block().map_err(while_("cannot block signals"))?;
     SignalFd::with_flags(&mask, nix::sys::signalfd::SfdFlags::SFD_CLOEXEC)
         .map_err(while_("cannot wait for signals"))
 }

@@ -23,6 +23,8 @@ pub(in crate::process) enum Layer {
     Landlock,
     Seccomp,
     Groups,
+    /// Nothing: it is there until its input ends.
+    Wait,
 }
 
 /// Is how a try went.
@@ -63,17 +65,33 @@ fn attempt(layer: Layer) -> Result<String, String> {
             syscalls::filter(&Confinement::default())?;
             Ok("system calls can be filtered".to_owned())
         }
-        Layer::Groups => match Group::join(&Limits::default()) {
-            Some(group) => {
-                let what = if group.limits_processes() { "processes and memory" } else { "memory" };
-                group.leave();
-                Ok(format!("control groups limit {what} of a tool as a whole"))
-            }
-            None => {
-                Err("control groups cannot be written; each process is limited alone".to_owned())
-            }
-        },
+        Layer::Groups => groups(),
+        Layer::Wait => std::io::copy(&mut std::io::stdin(), &mut std::io::sink())
+            .map(|_| String::new())
+            .map_err(|error| error.to_string()),
     }
+}
+
+fn groups() -> Result<String, String> {
+    let cannot = || "control groups cannot be written; each process is limited alone".to_owned();
+    let mut group = Group::make(&Limits::default()).ok_or_else(cannot)?;
+    // Not this process: it could not leave again. This one is ended by the closing of its input.
+    let child = std::process::Command::new("/proc/self/exe")
+        .args([super::PROBE, "\"wait\""])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn();
+    let Ok(mut child) = child else {
+        group.remove();
+        return Err(cannot());
+    };
+    group.take(child.id());
+    drop(child.stdin.take());
+    let _ = child.wait();
+    let what = if group.limits_processes() { "processes and memory" } else { "memory" };
+    let found = if group.is_empty() { Err(cannot()) } else { Ok(()) };
+    group.remove();
+    found.map(|()| format!("control groups limit {what} of a tool as a whole"))
 }
 
 fn namespace(name: &str, flag: CloneFlags) -> Result<String, String> {

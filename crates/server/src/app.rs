@@ -1,0 +1,96 @@
+//! What every request can reach.
+
+use std::sync::Arc;
+
+use remit_engine::Engine;
+use remit_engine::desk::Desk;
+use remit_engine::directory::Directory;
+use remit_engine::ports::{Clock, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::guard::Names;
+use crate::limits::{Limits, Rates};
+use crate::measure::Measures;
+
+/// Is what a server is made of.
+pub struct Parts {
+    /// Runs calls.
+    pub engine: Engine,
+    /// Knows users and tokens.
+    pub directory: Arc<dyn Directory>,
+    /// Holds questions.
+    pub desk: Arc<Desk>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Is what the operator settled.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Names under which the server is reached, beside its own address and the loopback names.
+    pub hosts: Vec<String>,
+    /// Where pages may come from that call it, beside the server itself.
+    pub origins: Vec<String>,
+    /// How much is taken.
+    pub limits: Limits,
+}
+
+/// Is what handlers share.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+/// Is what an [`App`] holds.
+pub struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) names: Names,
+    pub(crate) limits: Limits,
+    pub(crate) rates: Rates,
+    pub(crate) measures: Measures,
+    /// Fires when the server stops: streams that would go on forever end.
+    pub(crate) stop: CancellationToken,
+}
+
+impl App {
+    /// Puts one together.
+    #[must_use]
+    pub fn new(parts: Parts, options: &Options) -> Self {
+        Self(Arc::new(Inner {
+            engine: parts.engine,
+            directory: parts.directory,
+            desk: parts.desk,
+            clock: parts.clock,
+            names: Names::new(&options.hosts, &options.origins),
+            limits: options.limits,
+            rates: Rates::new(&options.limits),
+            measures: Measures::new(),
+            stop: CancellationToken::new(),
+        }))
+    }
+
+    /// Gives what stops the server when it fires.
+    #[must_use]
+    pub fn stop(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Gives the record.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        self.engine.store()
+    }
+
+    /// Gives the wall clock, in milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now().wall_ms
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

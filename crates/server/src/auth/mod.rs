@@ -1,0 +1,131 @@
+//! Who makes a request, and what they may do.
+
+pub(crate) mod token;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use remit_engine::directory::TokenKind;
+use remit_model::Caller;
+
+use crate::app::App;
+use crate::error::{Answer, ApiError};
+
+/// The operator's name as a user.
+pub(crate) const ADMIN: &str = "admin";
+
+/// Names what a principal may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Area {
+    /// Make calls and see them.
+    Calls,
+    /// See and answer questions.
+    Approvals,
+    /// See and take back permissions.
+    Grants,
+    /// Read conversations and take part in them.
+    Threads,
+    /// Manage agents.
+    Agents,
+    /// Manage one's own tokens.
+    Tokens,
+    /// Manage users, and act for all of them.
+    Operation,
+}
+
+impl Area {
+    /// Lists those that a program's key may be given.
+    pub(crate) const GIVEN: [Self; 5] =
+        [Self::Calls, Self::Approvals, Self::Grants, Self::Threads, Self::Agents];
+
+    /// Gives the word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Approvals => "approvals",
+            Self::Grants => "grants",
+            Self::Threads => "threads",
+            Self::Agents => "agents",
+            Self::Tokens => "tokens",
+            Self::Operation => "operation",
+        }
+    }
+}
+
+/// Is who makes a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Principal {
+    /// What kind of token proved it.
+    pub(crate) kind: TokenKind,
+    /// The user, or the agent.
+    pub(crate) subject: String,
+    scopes: Vec<String>,
+}
+
+impl Principal {
+    /// Demands that they may do something.
+    pub(crate) fn must(&self, area: Area) -> Answer<&Self> {
+        let may = match self.kind {
+            TokenKind::Admin => true,
+            TokenKind::User => area != Area::Operation,
+            TokenKind::Agent => matches!(area, Area::Calls | Area::Threads | Area::Agents),
+            TokenKind::Key => self.scopes.iter().any(|scope| scope == area.as_str()),
+        };
+        if may {
+            return Ok(self);
+        }
+        Err(ApiError::forbidden(format!("this token does not give `{}`", area.as_str())))
+    }
+
+    /// Gives the user whom the request is about: themselves, or for the operator whoever they name.
+    pub(crate) fn user(&self, named: Option<&str>) -> Answer<String> {
+        match (self.kind, named) {
+            (TokenKind::Admin, Some(named)) => Ok(named.to_owned()),
+            (TokenKind::Agent, _) => {
+                Err(ApiError::forbidden("an agent has no such things of its own"))
+            }
+            (_, Some(named)) if named != self.subject => {
+                Err(ApiError::forbidden("only the operator acts for another user"))
+            }
+            _ => Ok(self.subject.clone()),
+        }
+    }
+
+    /// Gives who makes a call.
+    pub(crate) fn caller(&self, agent: Option<String>) -> Answer<Caller> {
+        Ok(Caller { user: self.user(None)?, agent, device: None })
+    }
+}
+
+fn bearer(parts: &Parts) -> Option<&str> {
+    let mut values = parts.headers.get_all(AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?;
+    if values.next().is_some() {
+        return None;
+    }
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+impl FromRequestParts<App> for Principal {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
+        let found = match bearer(parts) {
+            Some(written) => app.directory.token(&token::digest(written))?,
+            None => None,
+        };
+        let now = app.now_ms();
+        let stands = found.filter(|token| {
+            token.revoked_ms.is_none() && token.expires_ms.is_none_or(|end| now < end)
+        });
+        let Some(found) = stands else {
+            return Err(match app.rates.failure() {
+                Ok(()) => ApiError::unauthenticated(),
+                Err(wait) => ApiError::too_many(wait),
+            });
+        };
+        app.rates.principal(&found.id).map_err(ApiError::too_many)?;
+        Ok(Self { kind: found.kind, subject: found.subject, scopes: found.scopes })
+    }
+}

@@ -1,0 +1,22 @@
+//! Remit over HTTP: REST with OpenAPI, event streams, MCP.
+//!
+//! Everything here is a way in. A request becomes a [`Call`](remit_model::Call) or a question to a port
+//! of the engine; what is decided and recorded, the engine decides and records. This crate knows no
+//! database and starts no process.
+
+mod app;
+mod auth;
+mod body;
+mod error;
+mod guard;
+mod limits;
+mod listen;
+mod measure;
+mod rest;
+mod sse;
+
+pub use app::{App, Options, Parts};
+pub use auth::token::{ADMIN_PREFIX, AGENT_PREFIX, fresh_token, token_record};
+pub use limits::Limits;
+pub use listen::{Server, serve};
+pub use rest::{openapi, router};

@@ -1,0 +1,105 @@
+//! REST: one file a resource.
+
+#![allow(unused_qualifications, reason = "the OpenAPI macros write whole paths")]
+
+mod approvals;
+mod calls;
+mod grants;
+mod health;
+mod names;
+mod threads;
+mod tokens;
+mod tools;
+mod users;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::get;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::{guard, measure};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Remit",
+        description = "The capability plane for AI agents: declared tools, called within limits, asked about where they are sensitive, and recorded.",
+        license(name = "MIT OR Apache-2.0"),
+    ),
+    security(("bearer" = [])),
+)]
+struct Document;
+
+fn parts() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(calls::make, calls::list))
+        .routes(routes!(calls::one))
+        .routes(routes!(calls::events))
+        .routes(routes!(calls::cancel))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::stream))
+        .routes(routes!(approvals::answer))
+        .routes(routes!(grants::list, grants::revoke))
+        .routes(routes!(grants::lift))
+        .routes(routes!(threads::events))
+        .routes(routes!(tools::list))
+        .routes(routes!(tools::one))
+        .routes(routes!(users::add, users::list))
+        .routes(routes!(tokens::add, tokens::list))
+        .routes(routes!(tokens::revoke))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(health::metrics))
+}
+
+/// Gives the OpenAPI document.
+#[must_use]
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let (_, mut document) = parts().split_for_parts();
+    let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+    document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+    document
+}
+
+/// Makes the router of everything.
+pub fn router(app: App) -> Router {
+    let (router, _) = parts().split_for_parts();
+    let document = axum::Json(openapi());
+    router
+        .route("/openapi.json", get(move || std::future::ready(document.clone())))
+        .fallback(nowhere)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(no_sniffing))
+        .layer(from_fn_with_state(app.clone(), guard::guard))
+        .route_layer(from_fn_with_state(app.clone(), measure::measure))
+        .with_state(app)
+}
+
+async fn nowhere() -> ApiError {
+    ApiError::not_found("page; `/openapi.json` lists what there is")
+}
+
+async fn wrong_method() -> ApiError {
+    ApiError::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "METHOD_NOT_ALLOWED",
+        "this page does not take that method; `/openapi.json` says which it takes",
+    )
+}
+
+/// Keeps browsers from guessing what an answer might be, and from showing it inside another page.
+async fn no_sniffing(request: axum::extract::Request, next: axum::middleware::Next) -> Response {
+    use axum::http::HeaderValue;
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.insert("x-frame-options", HeaderValue::from_static("DENY"));
+    response
+}

@@ -1,0 +1,17 @@
+//! The server over real connections: requests in, answers and streams out.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test stops at the first thing that is not as it should be, and says what it saw"
+)]
+
+mod approvals;
+mod calls;
+mod doors;
+mod house;
+mod limits;
+mod people;
+mod streams;
+mod wire;
