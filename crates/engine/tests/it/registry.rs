@@ -1,5 +1,6 @@
 //! The registry of agents, through its public surface.
 
+mod calls;
 mod limits;
 mod offers;
 mod publishing;
