@@ -124,8 +124,7 @@ fn engine(folder: &Path, launcher: PathBuf) -> Engine {
         launcher,
         handler: "unused".to_owned(),
         sandbox: Sandbox::On,
-        limits: Limits::default(),
-        scopes: Default::default(),
+        lent: remit_exec::process::Lent { limits: Limits::default(), ..Default::default() },
         hidden: vec![data.clone()],
         pool: PoolOptions::default(),
     });

@@ -2,6 +2,7 @@
 
 pub(crate) mod built_in;
 pub(crate) mod reload;
+pub(crate) mod serve;
 pub(crate) mod state;
 
 mod stop;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use remit_engine::catalog::Catalog;
 use remit_engine::{Engine, Parts};
 use remit_exec::process::pool::PoolOptions;
-use remit_exec::process::{Hear, Options, ProcessExecutor, Sandbox};
+use remit_exec::process::{Hear, Lent, Options, ProcessExecutor, Sandbox};
 use remit_model::Caller;
 use remit_store::sqlite::SqliteStore;
 
@@ -112,11 +113,15 @@ impl Place {
             launcher,
             handler: HANDLER.to_owned(),
             sandbox: if offer.operator.sandbox_off { Sandbox::Off } else { Sandbox::On },
-            limits: offer.operator.process_limits(),
-            scopes: offer.catalog.policy().scopes.clone(),
+            lent: offer.lent(),
             hidden: hidden.into_iter().flatten().map(absolute).collect(),
             pool: PoolOptions::default(),
         })
+    }
+
+    /// Puts an executor together for everything in this offer.
+    fn executor(&self, offer: &Offer) -> Result<ProcessExecutor, String> {
+        Ok(ProcessExecutor::new(self.processes(offer)?))
     }
 
     /// Gives the flags that name the same place to another process.
@@ -170,7 +175,7 @@ impl Place {
     ) -> Result<Engine, String> {
         let store = self.store()?;
         let confined = !offer.operator.sandbox_off;
-        let mut executor = ProcessExecutor::new(self.processes(&offer)?);
+        let mut executor = self.executor(&offer)?;
         if let Some(hear) = hear {
             executor = executor.heard_by(hear);
         }
@@ -185,6 +190,14 @@ impl Place {
         });
         engine.swap(offer.catalog);
         Ok(engine)
+    }
+}
+
+impl Offer {
+    /// Gives what the policy lends to processes.
+    fn lent(&self) -> Lent {
+        let scopes = self.catalog.policy().scopes.clone();
+        Lent { limits: self.operator.process_limits(), scopes }
     }
 }
 

@@ -6,6 +6,7 @@ use remit_engine::Engine;
 use remit_engine::desk::Desk;
 use remit_engine::directory::Directory;
 use remit_engine::ports::{Clock, Store};
+use remit_engine::registry::Agents;
 use tokio_util::sync::CancellationToken;
 
 use crate::guard::Names;
@@ -22,6 +23,8 @@ pub struct Parts {
     pub desk: Arc<Desk>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Knows agents and what they declare.
+    pub agents: Arc<Agents>,
 }
 
 /// Is what the operator settled.
@@ -45,6 +48,7 @@ pub struct Inner {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) desk: Arc<Desk>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) agents: Arc<Agents>,
     pub(crate) names: Names,
     pub(crate) limits: Limits,
     pub(crate) rates: Rates,
@@ -62,6 +66,7 @@ impl App {
             directory: parts.directory,
             desk: parts.desk,
             clock: parts.clock,
+            agents: parts.agents,
             names: Names::new(&options.hosts, &options.origins),
             limits: options.limits,
             rates: Rates::new(&options.limits),

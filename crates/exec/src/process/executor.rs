@@ -34,19 +34,27 @@ pub struct Options {
     pub handler: String,
     /// Whether processes are confined.
     pub sandbox: Sandbox,
-    /// How much one process may use.
-    pub limits: Limits,
-    /// What scopes give.
-    pub scopes: BTreeMap<String, ScopeAccess>,
+    /// What the policy lends.
+    pub lent: Lent,
     /// What no process may reach: Remit's data, its policy, the configuration of tools.
     pub hidden: Vec<PathBuf>,
     /// How many processes are kept.
     pub pool: PoolOptions,
 }
 
+/// Is what the operator's policy lends to processes. It may change while Remit runs.
+#[derive(Clone, Debug, Default)]
+pub struct Lent {
+    /// How much one process may use.
+    pub limits: Limits,
+    /// What scopes give.
+    pub scopes: BTreeMap<String, ScopeAccess>,
+}
+
 /// Runs calls in processes.
 pub struct ProcessExecutor {
     options: Options,
+    lent: Mutex<Arc<Lent>>,
     launcher: Launcher,
     interpreters: Interpreters,
     pool: OnceLock<Pool>,
@@ -62,6 +70,7 @@ impl ProcessExecutor {
             interpreters: Interpreters::default(),
             pool: OnceLock::new(),
             services: Mutex::default(),
+            lent: Mutex::new(Arc::new(options.lent.clone())),
             options,
         }
     }
@@ -70,6 +79,15 @@ impl ProcessExecutor {
     #[must_use]
     pub fn heard_by(self, hear: Hear) -> Self {
         Self { launcher: self.launcher.clone().heard_by(hear), ..self }
+    }
+
+    /// Goes on under another policy: calls that start from now on get what it lends.
+    pub fn lend(&self, lent: Lent) {
+        *self.lent.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(lent);
+    }
+
+    fn lent(&self) -> Arc<Lent> {
+        Arc::clone(&self.lent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn end_all(&self) {
@@ -101,6 +119,8 @@ impl ProcessExecutor {
                 ServiceOptions::default(),
             ))
         };
+        // One that was started under other settings or another policy ends with its last call.
+        services.retain(|other, _| other == key || other.plan.program != key.plan.program);
         Arc::clone(services.entry(key.clone()).or_insert_with(start))
     }
 
@@ -185,14 +205,15 @@ impl ProcessExecutor {
     /// Works out what the process may reach: what its scope gives, and for scopes of the file system
     /// the directories the operator named in the tool's settings.
     fn confinement(&self, entry: &Entry, settings: &Settings) -> Result<Confinement, Failure> {
-        let access = self.options.scopes.get(&entry.scope).cloned().unwrap_or_default();
+        let lent = self.lent();
+        let access = lent.scopes.get(&entry.scope).cloned().unwrap_or_default();
         let mut confinement = Confinement {
             read: access.read.iter().map(PathBuf::from).collect(),
             write: access.write.iter().map(PathBuf::from).collect(),
             // What is not there yet is hidden from the first process that starts after it came.
             hidden: self.options.hidden.iter().filter(|path| path.exists()).cloned().collect(),
             network: access.network,
-            limits: self.options.limits.clone(),
+            limits: lent.limits.clone(),
             ..Confinement::default()
         };
         let directories = directories(settings);

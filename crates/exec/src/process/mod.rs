@@ -21,7 +21,7 @@ mod words;
 pub mod worker;
 
 pub use confine::{Confinement, Limits, Sandbox};
-pub use executor::{Options, ProcessExecutor, entry_below};
+pub use executor::{Lent, Options, ProcessExecutor, entry_below};
 pub use launch::{Launcher, Process, StartError};
 pub use offers::{Offer, Offers, offers};
 pub use plan::{Plan, Program};

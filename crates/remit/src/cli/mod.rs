@@ -18,6 +18,7 @@ mod log;
 mod new;
 mod sample;
 mod schema;
+mod serve;
 mod tools;
 mod verbose;
 
@@ -76,6 +77,7 @@ enum Command {
     Hash(hash::Arguments),
     Canonical(canonical::Arguments),
     Schema(schema::Arguments),
+    Serve(Box<serve::Arguments>),
     Call(Box<call::Arguments>),
     Tools(tools::Arguments),
     Explain(explain::Arguments),
@@ -153,6 +155,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Hash(arguments) => hash::run(arguments, &mut output),
         Command::Canonical(arguments) => canonical::run(arguments, &mut output),
         Command::Schema(arguments) => schema::run(arguments, &mut output),
+        Command::Serve(arguments) => serve::run(arguments, &mut output),
         Command::Call(arguments) => call::run(arguments, &mut output),
         Command::Tools(arguments) => tools::run(arguments, &mut output),
         Command::Explain(arguments) => explain::run(arguments, &mut output),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use remit_engine::catalog::Source;
 use remit_engine::desk::{Desk, DeskApprover};
 use remit_engine::directory::{Directory as _, TokenKind};
+use remit_engine::registry::Agents;
 use remit_engine::{Engine, Parts as EngineParts};
 use remit_model::Sensitivity;
 use remit_server::{App, Limits, Options, Parts, Server};
@@ -58,20 +59,26 @@ impl House {
         let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
         let (clock, desk) = (Arc::new(FakeClock::default()), Arc::new(Desk::default()));
         let executor = Arc::new(FakeExecutor::default());
+        let agents = Arc::new(Agents::new(
+            store.clone(),
+            store.clone(),
+            clock.clone(),
+            Arc::new(remit_engine::policy::Policy::default()),
+        ));
         let engine = Engine::new(EngineParts {
             executor: executor.clone(),
             store: store.clone(),
             approver: Arc::new(DeskApprover(desk.clone())),
             clock: clock.clone(),
             probe: None,
-            offers: None,
+            offers: Some(agents.clone()),
             confined: true,
         });
         engine.swap(catalog(vec![demo()]));
         let admin = remit_server::fresh_token(remit_server::ADMIN_PREFIX).unwrap();
         let record = remit_server::token_record(&admin, TokenKind::Admin, "admin", "first", 0);
         store.add_token(record).await.unwrap();
-        let parts = Parts { engine, directory: store.clone(), desk, clock: clock.clone() };
+        let parts = Parts { agents, engine, directory: store.clone(), desk, clock: clock.clone() };
         let app = App::new(parts, options);
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), app.clone()).await.unwrap();
         let url = format!("http://{}", server.address().unwrap());
