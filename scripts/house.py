@@ -31,10 +31,10 @@ ARROWS: dict[str, set[str]] = {
     "remit-organiser": set(),
     "remit-manifest": {"remit-model"},
     "remit-engine": {"remit-manifest", "remit-model"},
-    "remit-testkit": {"remit-engine", "remit-manifest", "remit-model"},
+    "remit-testkit": {"remit-engine", "remit-manifest", "remit-model", "remit-organiser"},
     "remit-exec": {"remit-engine", "remit-manifest", "remit-model", "remit-seal"},
     "remit-handlers": {"remit-engine", "remit-manifest", "remit-model"},
-    "remit-store": {"remit-engine", "remit-manifest", "remit-model"},
+    "remit-store": {"remit-engine", "remit-manifest", "remit-model", "remit-organiser"},
     "remit-server": {
         "remit-engine", "remit-manifest", "remit-model", "remit-organiser",
     },

@@ -1,5 +1,7 @@
 //! The people a user knows.
 
+mod edit;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -9,6 +11,8 @@ use crate::failure::{Code, Failure};
 use crate::input::Input;
 use crate::limits::{CONTACTS, PAGE};
 use crate::row::{Kind, Loaded, Query, Row, Stop, Success};
+
+pub use edit::{Draft, delete, save};
 
 /// Is a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,6 +22,10 @@ pub const SINGLE_DATES: usize = 500;
 pub const OVERRIDES: usize = 500;
 /// Is the longest that one occurrence may last, in seconds (a year and a day).
 pub const DURATION_SECONDS: i64 = 367 * 86_400;
+/// Is how many events a user may have of their own; each series is one.
+pub const EVENTS: usize = 10_000;
+/// Is how many invitations may wait for a user's answer.
+pub const PENDING_INVITATIONS: usize = 500;
 /// Is how many invitations an event may have.
 pub const INVITATIONS: usize = 100;
 /// Is how many people one call may share an event with.
@@ -40,6 +44,12 @@ pub const STEPS_PER_EVENT: u32 = 50_000;
 pub const STEPS_PER_ANSWER: u32 = 2_000_000;
 /// Is how many contacts a user may have.
 pub const CONTACTS: usize = 5_000;
+/// Is how long a contact's name, and where they work, may be.
+pub const NAME_CHARS: usize = 200;
+/// Is how many addresses, and how many numbers, a contact may have.
+pub const WAYS: usize = 20;
+/// Is how long an address or a number may be.
+pub const WAY_CHARS: usize = 254;
 /// Is how long a search may be.
 pub const SEARCH_CHARS: usize = 200;
 /// Is how many facts a user's memory may hold.

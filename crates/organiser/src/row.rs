@@ -1,7 +1,8 @@
 //! How the organiser is kept: rows to load, rows to write, and the questions a store answers.
 //!
-//! A store needs one table (`owner`, `kind`, `id`, `revision`, `link`, `starts`, `ends`, `body`) with the
-//! key (`owner`, `kind`, `id`) and indexes on (`kind`, `id`), (`kind`, `link`) and (`owner`, `kind`, `starts`).
+//! A store ([`crate::port`]) needs one table (`owner`, `kind`, `id`, `revision`, `link`, `starts`, `ends`,
+//! `body`) with the key (`owner`, `kind`, `id`) and indexes on (`kind`, `id`), (`kind`, `link`) and (`owner`,
+//! `kind`, `ends`), and a count of what each user has.
 //! A call is a pure function of what was loaded. When something is missing it says what, the store
 //! answers, and the function runs again; at the end it gives the changes, which are written in one
 //! transaction, each under the revision it was made for:
@@ -17,6 +18,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::limits::{CONTACTS, EVENTS, PENDING_INVITATIONS};
 
 /// Is what a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +43,16 @@ impl Kind {
             Self::Memory => "memory",
         }
     }
+
+    /// Gives how many rows of this kind that count ([`Row::counts`]) a user may have.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Event => EVENTS,
+            Self::Invitation => PENDING_INVITATIONS,
+            Self::Contact => CONTACTS,
+            Self::Memory => 1,
+        }
+    }
 }
 
 /// Is a row.
@@ -62,6 +74,15 @@ pub struct Row {
     pub ends: Option<Timestamp>,
     /// What it holds.
     pub body: Value,
+}
+
+impl Row {
+    /// Tells whether it counts towards what its owner may have: of invitations, which others make,
+    /// only those that were not answered do.
+    pub fn counts(&self) -> bool {
+        self.kind != Kind::Invitation
+            || self.body.get("status").and_then(Value::as_str) == Some("pending")
+    }
 }
 
 /// Is a change to be written.

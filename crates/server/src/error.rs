@@ -79,6 +79,16 @@ impl ApiError {
         error.wait = Some(wait);
         error
     }
+
+    pub(crate) fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    pub(crate) fn as_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
 }
 
 impl From<StoreError> for ApiError {

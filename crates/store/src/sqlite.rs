@@ -11,6 +11,7 @@ mod grants;
 mod ledger;
 mod memory;
 mod nodes;
+mod organiser;
 mod place;
 mod queue;
 mod reader;

@@ -20,6 +20,7 @@ pub mod directory;
 pub mod grants;
 pub mod hands;
 pub mod messages;
+pub mod organiser;
 pub mod queries;
 pub mod recovery;
 pub mod registry;

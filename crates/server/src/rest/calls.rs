@@ -3,10 +3,11 @@
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use remit_engine::directory::TokenKind;
 use remit_engine::record::{CallQuery, CallRecord};
 use remit_engine::stage::project::{self, Execution};
 use remit_engine::{Ended, fresh_call_id, fresh_thread_id};
-use remit_model::{Binding, Call, CallKey};
+use remit_model::{Binding, Call, CallKey, Caller};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -39,9 +40,12 @@ pub(crate) struct NewCall {
     /// The conversation it belongs to.
     #[serde(default)]
     thread_id: Option<String>,
-    /// The agent on whose behalf it is made.
+    /// The agent on whose behalf it is made. An agent's own token says that by itself.
     #[serde(default)]
     agent: Option<String>,
+    /// The user for whom an agent makes it, who must have added the agent. Users need not say it.
+    #[serde(default)]
+    user: Option<String>,
     /// A shorter timeout than the capability's own.
     #[serde(default)]
     timeout_ms: Option<u64>,
@@ -103,8 +107,7 @@ pub(crate) async fn make(
     principal: Principal,
     Json(new): Json<NewCall>,
 ) -> Answer<Response> {
-    principal.must(Area::Calls)?;
-    let caller = principal.caller(new.agent)?;
+    let caller = caller(&app, principal.must(Area::Calls)?, new.agent, new.user).await?;
     let thread = match &new.thread_id {
         Some(name) => names::thread(&caller.user, name)?,
         None => names::thread(&caller.user, fresh_thread_id().as_str())?,
@@ -138,6 +141,25 @@ pub(crate) async fn make(
         map.insert("thread_id".to_owned(), Value::String(thread_name));
     }
     Ok((status, axum::Json(body)).into_response())
+}
+
+/// Says who makes a call: a user, or an agent for a user who has added it.
+pub(crate) async fn caller(
+    app: &App,
+    principal: &Principal,
+    agent: Option<String>,
+    user: Option<String>,
+) -> Answer<Caller> {
+    if principal.kind != TokenKind::Agent {
+        let user = principal.user(user.as_deref())?;
+        return Ok(Caller { user, agent, device: None });
+    }
+    // The same answer for a user who is not there and for one who has not added it.
+    let nobody = || ApiError::forbidden("no such user has added this agent; name one as `user`");
+    let user = user.ok_or_else(nobody)?;
+    let standing = app.agents.standing(&user, &principal.subject).await.map_err(|_| nobody())?;
+    standing.relation.filter(|relation| agent.is_none() && relation.stands()).ok_or_else(nobody)?;
+    Ok(Caller { user, agent: Some(principal.subject.clone()), device: None })
 }
 
 fn is_async(app: &App, name: &str) -> bool {
@@ -253,14 +275,23 @@ pub(crate) fn bad_query(error: &axum::extract::rejection::QueryRejection) -> Api
 
 /// Finds a call of a user by its id, whatever agent it was made for.
 async fn find(app: &App, principal: &Principal, id: &str) -> Answer<CallRecord> {
-    let user = principal.must(Area::Calls)?.user(None)?;
+    principal.must(Area::Calls)?;
     let id = names::call(id)?;
+    if principal.kind == TokenKind::Agent {
+        let query = CallQuery { id_start: Some(id.to_string()), ..CallQuery::default() };
+        let found = app.store().calls(query).await?.into_iter();
+        let own = |record: &CallRecord| {
+            record.call.id == id && record.call.caller.agent.as_ref() == Some(&principal.subject)
+        };
+        return found.into_iter().find(own).ok_or_else(|| ApiError::not_found("call"));
+    }
+    let user = principal.user(None)?;
     // Most calls have no agent.
     let key = CallKey { user: user.clone(), agent: String::new(), id: id.clone() };
     if let Some(record) = app.store().call(key).await? {
         return Ok(record);
     }
-    let everybody = principal.kind == remit_engine::directory::TokenKind::Admin;
+    let everybody = principal.kind == TokenKind::Admin;
     let query = CallQuery {
         user: (!everybody).then_some(user),
         id_start: Some(id.to_string()),

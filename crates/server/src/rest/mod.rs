@@ -2,11 +2,13 @@
 
 #![allow(unused_qualifications, reason = "the OpenAPI macros write whole paths")]
 
+mod agents;
 mod approvals;
 mod calls;
 mod grants;
 mod health;
 mod names;
+mod relations;
 mod threads;
 mod tokens;
 mod tools;
@@ -49,6 +51,18 @@ fn parts() -> OpenApiRouter<App> {
         .routes(routes!(grants::list, grants::revoke))
         .routes(routes!(grants::lift))
         .routes(routes!(threads::events))
+        .routes(routes!(agents::add, agents::list))
+        .routes(routes!(agents::one, agents::publish))
+        .routes(routes!(agents::manifest))
+        .routes(routes!(agents::versions))
+        .routes(routes!(agents::diff))
+        .routes(routes!(relations::disclosure))
+        .routes(routes!(relations::list))
+        .routes(routes!(relations::add, relations::remove))
+        .routes(routes!(relations::review))
+        .routes(routes!(relations::accept))
+        .routes(routes!(relations::notices))
+        .routes(routes!(relations::read))
         .routes(routes!(tools::list))
         .routes(routes!(tools::one))
         .routes(routes!(users::add, users::list))

@@ -4,9 +4,11 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     reason = "a test stops at the first thing that is not as it should be, and says what it saw"
 )]
 
+mod agents;
 mod approvals;
 mod calls;
 mod doors;

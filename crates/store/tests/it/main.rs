@@ -13,6 +13,7 @@ mod child;
 mod durable;
 mod grants;
 mod kill;
+mod organiser;
 mod people;
 mod processes;
 mod proof;

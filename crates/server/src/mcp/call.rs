@@ -1,0 +1,148 @@
+//! Calls: from a request to what the engine runs.
+
+use remit_engine::{fresh_call_id, fresh_thread_id};
+use remit_model::{Call, CallId, CallKey, Sensitivity};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Tools;
+use super::exchange::{Exchange, Opening};
+use super::list::{PROJECT_CLI, project_cli_schema};
+use super::params::Params;
+use super::side::{Asking, Side};
+use super::wire::Fault;
+use super::{names, strict};
+use crate::rest::names as rest_names;
+
+/// Is what `project_cli` was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Routed {
+    pub(crate) module: String,
+    pub(crate) method: String,
+}
+
+fn object(raw: Option<&RawValue>) -> Result<Value, Fault> {
+    let Some(raw) = raw else { return Ok(json!({})) };
+    let value = strict::value(raw)
+        .map_err(|error| Fault::params(format!("the arguments cannot be read: {error}")))?;
+    match value {
+        Value::Object(_) => Ok(value),
+        _ => Err(Fault::params("the arguments are no object")),
+    }
+}
+
+/// Reads what `project_cli` is to do.
+fn route(arguments: Value) -> Result<(Routed, String, Value), Fault> {
+    let wrong = |what: &str| {
+        let data = json!({"code": "INVALID_INPUT", "input_schema": project_cli_schema()});
+        Fault::params(format!("`project_cli` takes module, method and input: {what}")).with_data(data)
+    };
+    let Value::Object(mut map) = arguments else { return Err(wrong("this is no object")) };
+    let mut text = |name: &str| match map.remove(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        _ => Err(wrong(&format!("`{name}` is missing or no string"))),
+    };
+    let routed = Routed { module: text("module")?, method: text("method")? };
+    let input = match map.remove("input") {
+        None => json!({}),
+        Some(Value::Object(input)) => Value::Object(input),
+        Some(_) => return Err(wrong("`input` is no object")),
+    };
+    if let Some((other, _)) = map.iter().next() {
+        return Err(wrong(&format!("there is no {}", remit_model::text::quoted(other))));
+    }
+    let capability = format!("{}.{}", routed.module, routed.method);
+    Ok((routed, capability, input))
+}
+
+/// Names a call and its thread in what a client brings back with an answer. It proves nothing: ids and
+/// threads are each user's own.
+pub(crate) fn state(call: &CallId, thread: &str) -> String {
+    format!("{call}~{thread}")
+}
+
+fn wrong_state() -> Fault {
+    Fault::params("`requestState` is none that was given out; call without one")
+}
+
+/// Starts what a request asks for.
+pub(crate) async fn begin(
+    side: &Side,
+    id: &RawValue,
+    params: Params<'_>,
+) -> Result<Exchange, Fault> {
+    let app = &side.app;
+    let meta = params.meta.unwrap_or_default();
+    let name = params.name.ok_or_else(|| Fault::params("the tool has no name"))?;
+    let caller = side.caller(meta.agent)?;
+    let arguments = object(params.arguments)?;
+    let catalog = app.engine.catalog();
+    let (routed, capability, input) = match side.tools {
+        Tools::Catalog => (None, names::capability(&name, &catalog, &caller), arguments),
+        Tools::ProjectCli if name == PROJECT_CLI => {
+            let (routed, capability, input) = route(arguments)?;
+            (Some(routed), capability, input)
+        }
+        Tools::ProjectCli => return Err(unknown_tool(&name, None)),
+    };
+    let answer = params.input_responses.and_then(|mut all| all.remove(super::consent::NAME));
+    let answer = answer.map(strict::value).transpose().map_err(Fault::params)?;
+    let (call_id, thread_name) = match &params.request_state {
+        Some(state) => {
+            let (call, thread) = state.split_once('~').ok_or_else(wrong_state)?;
+            let call = rest_names::call(call).map_err(|_| wrong_state())?;
+            let key = CallKey {
+                user: caller.user.clone(),
+                agent: caller.agent.clone().unwrap_or_default(),
+                id: call.clone(),
+            };
+            is_known(side, &key).await?;
+            (call, thread.to_owned())
+        }
+        None => {
+            let call = match &meta.call {
+                Some(given) => rest_names::call(given)
+                    .map_err(|_| Fault::params("`remit/callId` is no id of a call"))?,
+                None => fresh_call_id(),
+            };
+            let thread = meta.thread.unwrap_or_else(|| match &side.session {
+                Some(session) => session.thread(),
+                None => fresh_thread_id().to_string(),
+            });
+            (call, thread)
+        }
+    };
+    let thread = rest_names::thread(&caller.user, &thread_name)
+        .map_err(|_| Fault::params("`remit/threadId` is no id of a conversation"))?;
+    let entry = catalog.get(&capability);
+    // Whoever is never asked needs nobody to listen at the desk.
+    let can_be_asked = entry.is_none_or(|entry| entry.sensitivity != Sensitivity::Low);
+    let shows_forms = match &side.session {
+        Some(session) => session.shows_forms,
+        None => meta.capabilities.is_some_and(|can| can.shows_forms()),
+    };
+    let asking =
+        if can_be_asked { side.asking(shows_forms) } else { Asking::Elsewhere };
+    let call =
+        Call { id: call_id, caller, thread, group: false, capability, input, timeout_ms: None };
+    let token = meta.progress_token.filter(|_| side.streams).map(ToOwned::to_owned);
+    Ok(Exchange::open(side, Opening { id, name, call, thread_name, routed, token, asking, answer }))
+}
+
+/// Demands that a call is one that this caller made.
+async fn is_known(side: &Side, key: &CallKey) -> Result<(), Fault> {
+    if side.app.engine.under_way(key).is_some() {
+        return Ok(());
+    }
+    match side.app.store().call(key.clone()).await {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) | Err(_) => Err(wrong_state()),
+    }
+}
+
+/// Says that there is no such tool, as the protocol wants it said.
+pub(crate) fn unknown_tool(name: &str, hint: Option<&str>) -> Fault {
+    let name = remit_model::text::quoted(name);
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    Fault::params(format!("unknown tool: {name}{hint}"))
+}

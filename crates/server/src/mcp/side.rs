@@ -1,0 +1,60 @@
+//! Who speaks, in which revision, and what they can do: what is the same on every transport.
+
+use std::sync::Arc;
+
+use remit_model::Caller;
+
+use super::Tools;
+use super::revision::Revision;
+use super::session::Session;
+use super::wire::Fault;
+use crate::app::App;
+use crate::auth::{Area, Principal};
+
+/// Says how a person can be asked through the client.
+#[derive(Clone)]
+pub(crate) enum Asking {
+    /// They cannot: the question waits at the desk.
+    Elsewhere,
+    /// By a request of the server's, within the answer to theirs.
+    ByRequest(Arc<Session>),
+    /// By an answer that says what is missing.
+    ByAnswer,
+}
+
+/// Is the other side of a conversation with this server.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub(crate) app: App,
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) tools: Tools,
+    pub(crate) revision: Revision,
+    pub(crate) session: Option<Arc<Session>>,
+    /// Whether several messages can answer one request.
+    pub(crate) streams: bool,
+    /// Whether a client that is gone wants nothing any more.
+    pub(crate) leaving_cancels: bool,
+}
+
+impl Side {
+    /// Gives who makes calls.
+    pub(crate) fn caller(&self, agent: Option<String>) -> Result<Caller, Fault> {
+        self.principal
+            .caller(agent)
+            .map_err(|_| Fault::request("an agent's token makes no calls of its own"))
+    }
+
+    /// Says how a person is asked. Only whoever may answer questions anywhere else is asked here: a
+    /// key that was given calls alone, or an agent, must not say yes to itself.
+    pub(crate) fn asking(&self, shows_forms: bool) -> Asking {
+        let may = self.principal.must(Area::Approvals).is_ok();
+        match &self.session {
+            _ if !may || !shows_forms => Asking::Elsewhere,
+            _ if self.revision.is_modern() => Asking::ByAnswer,
+            Some(session) if self.streams && self.revision.has_structure() => {
+                Asking::ByRequest(Arc::clone(session))
+            }
+            _ => Asking::Elsewhere,
+        }
+    }
+}
