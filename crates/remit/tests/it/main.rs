@@ -19,6 +19,7 @@ mod executions;
 mod others;
 mod paths;
 mod readme;
+mod serving;
 mod support;
 mod terminal;
 mod usage;
