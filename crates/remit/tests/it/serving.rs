@@ -59,7 +59,7 @@ impl Serving {
 
     /// Answers the first question with yes.
     fn approve(&self) {
-        loop {
+        for _ in 0..3_000 {
             let waiting = self.request("GET", "/approvals", &Value::Null).1;
             if let Some(id) = waiting["approvals"][0]["id"].as_str() {
                 let yes = json!({"decision": "approve"});
@@ -68,6 +68,7 @@ impl Serving {
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
+        panic!("nobody was asked");
     }
 
     fn stop(mut self) -> String {
@@ -124,9 +125,8 @@ fn changes_are_taken_up_while_it_runs_and_what_is_broken_leaves_the_last_good_on
     let server = Serving::start(place, &[]);
     let state = |name: &str| server.request("GET", &format!("/tools/{name}"), &Value::Null).1;
     let until = |is_so: &dyn Fn() -> bool| {
-        while !is_so() {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
+        let wait = || std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!((0..600).any(|_| is_so() || (wait(), false).1), "it never came to be");
     };
     assert_eq!(state("demo.echo")["sensitivity"], "medium");
     let policy = "capabilities:\n  - {match: demo.*, sensitivity: low}\n";
@@ -134,7 +134,7 @@ fn changes_are_taken_up_while_it_runs_and_what_is_broken_leaves_the_last_good_on
     until(&|| state("demo.echo")["sensitivity"] == "low");
     assert_eq!(server.call("demo.echo", json!({}))["outcome"], "succeeded", "nobody is asked");
     let manifest = fs::read_to_string(place.join("tools/demo.yaml")).unwrap();
-    fs::write(place.join("tools/demo.yaml"), manifest.replace("commands:", "comands:")).unwrap();
+    fs::write(place.join("tools/demo.yaml"), manifest.replace("commands:", "commands: [")).unwrap();
     until(&|| state("demo.echo")["state"] == "stale");
     assert_eq!(server.call("demo.echo", json!({}))["outcome"], "succeeded");
     fs::write(place.join("tools/demo.yaml"), manifest.replace("name: fail", "name: flail"))
