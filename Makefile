@@ -6,7 +6,7 @@
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
-serve: ## build the release binary and show check and diff on the examples
+serve: ## build the binary and serve the example tools (REMIT_LISTEN, REMIT_DATA to change where)
 	@scripts/serve.sh
 
 test: ## everything a change must pass: formatting, clippy, house rules, tests

@@ -1,40 +1,27 @@
 #!/usr/bin/env bash
-# Until there is a server: builds the binary and shows what it says about the examples, and a call.
+# Builds the binary and serves the example tools on the embedded database.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 step "building"
 cargo build --release --locked --package remit
 remit="$CARGO_TARGET_DIR/release/remit"
 
-# Shows a command the way a person would type it, then runs it. Findings (exit code 1) are part of
-# the show; that the command could not be carried out is not.
-show() {
-  printf '\n$ remit %s\n' "$*"
-  local status=0
-  "$remit" "$@" || status=$?
-  [ "$status" -le 1 ] || exit "$status"
-}
-
-if [ -d examples ]; then
-  show check examples
-  while IFS= read -r old; do
-    new="${old%old*}new${old##*old}"
-    [ ! -e "$new" ] || show diff "$old" "$new"
-  done < <(find examples -type f -name '*old*' | sort)
-fi
-
-data="$(mktemp -d)"
-trap 'rm -rf "$data"' EXIT
-show call count_words.count '{"text": "to be or not to be"}' --tools examples/counting --approve --data "$data"
-show log --data "$data"
-show log verify --data "$data"
-
+data="${REMIT_DATA:-.remit}"
+listen="${REMIT_LISTEN:-127.0.0.1:7300}"
+mkdir -p -m 700 "$data"
 cat <<TEXT
 
-The binary is $remit; 'cargo install --path crates/remit' puts it on your path. Try next:
-  remit new tool my_tool                  writes my_tool.yaml, with comments that teach
-  remit check my_tool.yaml                what is wrong with it, and where
-  remit diff OLD NEW                      what changed, and whom it hurts
-  remit schema tool > tool.schema.json    completion and checking in an editor
-  remit tools; remit call NAME JSON       what can be called, and calling it
+Remit serves the tools of examples/counting and the built-in ones. In another terminal:
+
+  token=\$(cat $data/admin.token)
+  curl -s -H "Authorization: Bearer \$token" http://$listen/tools
+  curl -s -H "Authorization: Bearer \$token" -H 'Content-Type: application/json' http://$listen/calls \\
+    -d '{"capability": "count_words.count", "input": {"text": "to be or not to be"}, "wait": false}'
+  curl -s -H "Authorization: Bearer \$token" http://$listen/approvals     # it waits for your yes
+  curl -s -H "Authorization: Bearer \$token" -H 'Content-Type: application/json' \\
+    http://$listen/approvals/ID -d '{"decision": "approve"}'
+
+docs/server.md says more; the whole API is at http://$listen/openapi.json. Ctrl-C stops it.
+
 TEXT
+exec "$remit" serve --listen "$listen" --data "$data" --tools examples/counting
