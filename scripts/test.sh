@@ -9,6 +9,7 @@ need node nodejs
 need strace
 
 scripts/check.sh
+scripts/card-schema.sh
 
 if cargo nextest --version >/dev/null 2>&1; then
   step "documentation examples"

@@ -1,6 +1,7 @@
 //! The wiring: the only place where the engine meets what it runs on.
 
 pub(crate) mod built_in;
+pub(crate) mod pipes;
 pub(crate) mod reload;
 pub(crate) mod serve;
 pub(crate) mod state;
@@ -109,12 +110,18 @@ impl Place {
             offer.loader.configs().map(Path::to_owned),
         ];
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let hidden: Vec<PathBuf> = hidden.into_iter().flatten().map(absolute).collect();
+        // A tool that made one of the last of these would be heard at the next start.
+        let tools = self.tools.clone().unwrap_or_else(|| PathBuf::from("tools"));
+        let made = [tools.join("configs"), tools, PathBuf::from("remit.yaml")].map(absolute);
+        let guarded = hidden.iter().cloned().chain(made).collect();
         Ok(Options {
             launcher,
             handler: HANDLER.to_owned(),
             sandbox: if offer.operator.sandbox_off { Sandbox::Off } else { Sandbox::On },
             lent: offer.lent(),
-            hidden: hidden.into_iter().flatten().map(absolute).collect(),
+            hidden,
+            guarded,
             pool: PoolOptions::default(),
         })
     }

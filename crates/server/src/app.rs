@@ -7,10 +7,12 @@ use remit_engine::desk::Desk;
 use remit_engine::directory::Directory;
 use remit_engine::ports::{Clock, Store};
 use remit_engine::registry::Agents;
+use remit_organiser::Rows;
 use tokio_util::sync::CancellationToken;
 
 use crate::guard::Names;
 use crate::limits::{Limits, Rates};
+use crate::mcp;
 use crate::measure::Measures;
 
 /// Is what a server is made of.
@@ -25,6 +27,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Knows agents and what they declare.
     pub agents: Arc<Agents>,
+    /// Keeps calendars, contacts and memories.
+    pub rows: Arc<dyn Rows>,
 }
 
 /// Is what the operator settled.
@@ -49,10 +53,12 @@ pub struct Inner {
     pub(crate) desk: Arc<Desk>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) agents: Arc<Agents>,
+    pub(crate) rows: Arc<dyn Rows>,
     pub(crate) names: Names,
     pub(crate) limits: Limits,
     pub(crate) rates: Rates,
     pub(crate) measures: Measures,
+    pub(crate) mcp: mcp::Kept,
     /// Fires when the server stops: streams that would go on forever end.
     pub(crate) stop: CancellationToken,
 }
@@ -67,10 +73,12 @@ impl App {
             desk: parts.desk,
             clock: parts.clock,
             agents: parts.agents,
+            rows: parts.rows,
             names: Names::new(&options.hosts, &options.origins),
             limits: options.limits,
             rates: Rates::new(&options.limits),
             measures: Measures::new(),
+            mcp: mcp::Kept::default(),
             stop: CancellationToken::new(),
         }))
     }

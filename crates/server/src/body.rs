@@ -43,7 +43,11 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
 
 /// Reads a body whole.
 pub(crate) async fn whole(request: Request, app: &App) -> Answer<Bytes> {
-    let most = app.limits.body_bytes;
+    up_to(app.limits.body_bytes, request, app).await
+}
+
+/// Reads a body whole that may have a size of its own.
+pub(crate) async fn up_to(most: usize, request: Request, app: &App) -> Answer<Bytes> {
     let read = axum::body::to_bytes(request.into_body(), most);
     match tokio::time::timeout(app.limits.body_time, read).await {
         Err(_) => Err(ApiError::new(

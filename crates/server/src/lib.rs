@@ -11,7 +11,10 @@ mod error;
 mod guard;
 mod limits;
 mod listen;
+pub mod mcp;
 mod measure;
+mod organiser;
+pub mod project;
 mod rest;
 mod sse;
 

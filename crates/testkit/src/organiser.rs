@@ -91,7 +91,9 @@ impl State {
                 return Err(Trouble::new("two changes are about the same row"));
             }
         }
-        for (owner, kind, _) in touched {
+        let owners: BTreeSet<_> =
+            touched.into_iter().map(|(owner, kind, _)| (owner, kind)).collect();
+        for (owner, kind) in owners {
             let (before, after) = (count(&self.rows, &owner, kind), count(&rows, &owner, kind));
             if after > before && after > kind.most() {
                 return Ok(Applied::Full { owner, kind });
@@ -120,5 +122,73 @@ impl Rows for MemoryRows {
     fn apply(&self, changes: Vec<Change>) -> Pending<'_, Result<Applied, Trouble>> {
         let applied = self.state().apply(changes);
         Box::pin(ready(applied))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use remit_organiser::limits::PENDING_INVITATIONS;
+    use remit_organiser::port::{TRIES, drive};
+    use remit_organiser::{Action, Code, Context, Zone};
+    use serde_json::json;
+
+    use super::*;
+
+    fn context(fresh: &str) -> Context {
+        let (user, now) = ("ann".to_owned(), jiff::Timestamp::UNIX_EPOCH);
+        Context { user, now, zone: Zone::utc(), fresh: fresh.to_owned() }
+    }
+
+    /// Is a place where somebody else is faster, so many times.
+    #[derive(Default)]
+    struct Busy {
+        rows: MemoryRows,
+        times: usize,
+        tries: AtomicUsize,
+    }
+
+    impl Rows for Busy {
+        fn ask(&self, queries: Vec<Query>) -> Pending<'_, Result<Vec<Answer>, Trouble>> {
+            self.rows.ask(queries)
+        }
+
+        fn apply(&self, changes: Vec<Change>) -> Pending<'_, Result<Applied, Trouble>> {
+            if self.tries.fetch_add(1, Ordering::SeqCst) < self.times {
+                return Box::pin(ready(Ok(Applied::Moved)));
+            }
+            self.rows.apply(changes)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_begins_again_so_often_and_then_says_so() {
+        let input = json!({ "operations": [{ "op": "set", "key": "k", "value": "v" }] });
+        for (times, code) in [(TRIES - 1, None), (TRIES, Some(Code::Conflict))] {
+            let busy = Busy { times, ..Busy::default() };
+            let step = |loaded: &_| Action::MemoryUpdate.execute(&context("1"), &input, loaded);
+            let done = drive(&busy, step).await.unwrap();
+            assert_eq!(done.err().map(|failure| failure.code), code, "{times}");
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_is_buried_in_invitations() {
+        let rows = MemoryRows::default();
+        rows.add_user("bob");
+        let mut codes = Vec::new();
+        for n in 0..=PENDING_INVITATIONS {
+            let who = context(&n.to_string());
+            let new = json!({ "title": "x", "start_date": "2026-04-01" });
+            let made = drive(&rows, |loaded| Action::CalendarCreate.execute(&who, &new, loaded));
+            let made = made.await.unwrap().unwrap();
+            let id = made.get("id").cloned();
+            let share = json!({ "event_id": id, "with": [{ "user_id": "bob" }] });
+            let done = drive(&rows, |loaded| Action::CalendarShare.execute(&who, &share, loaded));
+            codes.push(done.await.unwrap().map_err(|failure| failure.code).err());
+        }
+        assert_eq!(codes.iter().filter(|code| code.is_none()).count(), PENDING_INVITATIONS);
+        assert_eq!(codes.last(), Some(&Some(Code::LimitExceeded)));
     }
 }

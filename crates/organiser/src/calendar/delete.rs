@@ -46,6 +46,7 @@ pub(crate) fn delete(context: &Context, input: &Value, loaded: &Loaded) -> Resul
     };
     let mut data = json!({
         "id": id,
+        "title": found.event.title,
         "status": "deleted",
         "scope": scope,
         "eventLeft": left,

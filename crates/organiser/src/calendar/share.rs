@@ -89,6 +89,7 @@ pub(crate) fn share(context: &Context, input: &Value, loaded: &Loaded) -> Result
     }
     let data = json!({
         "eventId": id,
+        "title": found.event.title,
         "status": "shared",
         "invitations": list,
         "count": list.len(),

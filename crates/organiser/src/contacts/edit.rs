@@ -124,4 +124,3 @@ fn seen(mut data: Value, more: &[(&str, Value)]) -> Value {
     }
     data
 }
-

@@ -1,9 +1,9 @@
-//! Finding people.
+//! Finding people, and keeping what is known of them.
 
-use remit_organiser::Change;
-use remit_organiser::contacts::Contact;
-use remit_organiser::limits::CONTACTS;
-use serde_json::json;
+use remit_organiser::contacts::{self, Contact, Draft};
+use remit_organiser::limits::{CONTACTS, NAME_CHARS, NOTES_CHARS, WAY_CHARS, WAYS};
+use remit_organiser::{Change, Failure};
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -28,7 +28,7 @@ fn people(world: &mut World) {
     }
 }
 
-fn ids(data: &serde_json::Value) -> Vec<&str> {
+fn ids(data: &Value) -> Vec<&str> {
     data["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
 
@@ -103,4 +103,75 @@ fn a_contact_is_its_owners_alone() {
     assert_eq!(world.ok("bob", "contacts.read", &json!({}))["count"], 0);
     let both = world.fails("ann", "contacts.read", &json!({ "contact_id": "con_3", "query": "x" }));
     assert_eq!(both["code"], "INVALID_ACTION_INPUT");
+}
+
+fn draft() -> Draft {
+    Draft { name: "Zoë".to_owned(), emails: vec!["z@example.com".to_owned()], ..Draft::default() }
+}
+
+/// Saves a contact as ann does in her address book.
+fn save(world: &mut World, user: &str, id: Option<&str>, draft: &Draft) -> Result<Value, Failure> {
+    world.now += jiff::SignedDuration::from_secs(1);
+    let mut context = world.context(user);
+    context.fresh = world.now.as_second().to_string();
+    let done = world.drive(|loaded| contacts::save(&context, id, draft, loaded));
+    assert!(world.apply(&done.changes));
+    done.outcome
+}
+
+#[test]
+fn a_contact_is_made_changed_and_forgotten_by_whose_it_is() {
+    let mut world = World::new();
+    let made = save(&mut world, "ann", None, &draft()).unwrap();
+    assert_eq!((&made["status"], &made["revision"]), (&json!("created"), &json!(1)));
+    let id = made["id"].as_str().unwrap();
+    let read = world.ok("ann", "contacts.read", &json!({ "contact_id": id }));
+    assert_eq!(read["items"][0]["name"], "Zoë");
+    let same = save(&mut world, "ann", Some(id), &draft()).unwrap();
+    assert_eq!((&same["status"], &same["revision"]), (&json!("unchanged"), &json!(1)));
+    let other = Draft { user_id: Some("bob".to_owned()), ..draft() };
+    let changed = save(&mut world, "ann", Some(id), &other).unwrap();
+    assert_eq!((&changed["status"], &changed["revision"]), (&json!("updated"), &json!(2)));
+    let hidden = save(&mut world, "bob", Some(id), &draft()).unwrap_err();
+    let missing = save(&mut world, "bob", Some("con_none"), &draft()).unwrap_err();
+    assert_eq!(hidden.message.replace(id, "con_none"), missing.message);
+    for (user, fine) in [("bob", false), ("ann", true), ("ann", false)] {
+        let context = world.context(user);
+        let done = world.drive(|loaded| contacts::delete(&context, id, loaded));
+        assert_eq!(done.outcome.is_ok(), fine, "{user}");
+        assert!(world.apply(&done.changes));
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_contact_has_its_limits() {
+    let mut world = World::new();
+    let text = |n: usize| "語".repeat(n);
+    let some = |n: usize| Some(text(n));
+    type Set = fn(&mut Draft, String);
+    let make: [(&str, usize, Set); 5] = [
+        ("/name", NAME_CHARS, |draft, text| draft.name = text),
+        ("/organisation", NAME_CHARS, |draft, text| draft.organisation = Some(text)),
+        ("/notes", NOTES_CHARS, |draft, text| draft.notes = Some(text)),
+        ("/emails/0", WAY_CHARS, |draft, text| draft.emails = vec![text]),
+        ("/phones/0", WAY_CHARS, |draft, text| draft.phones = vec![text]),
+    ];
+    for (pointer, most, set) in make {
+        for (length, fine) in [(0, false), (1, true), (most, true), (most + 1, false)] {
+            let mut draft = draft();
+            set(&mut draft, text(length));
+            let saved = save(&mut world, "ann", None, &draft);
+            assert_eq!(saved.is_ok(), fine, "{pointer} {length}");
+            if let Err(failure) = saved {
+                assert_eq!(failure.pointer.as_deref(), Some(pointer));
+            }
+        }
+    }
+    for (count, fine) in [(WAYS, true), (WAYS + 1, false)] {
+        let many = Draft { phones: vec![text(1); count], ..draft() };
+        assert_eq!(save(&mut world, "ann", None, &many).is_ok(), fine, "{count}");
+    }
+    let nobody = Draft { user_id: some(3), ..draft() };
+    let failure = save(&mut world, "ann", None, &nobody).unwrap_err();
+    assert_eq!(failure.pointer.as_deref(), Some("/user_id"));
 }

@@ -15,6 +15,7 @@ mod grants;
 mod hash;
 mod load;
 mod log;
+mod mcp;
 mod new;
 mod sample;
 mod schema;
@@ -78,6 +79,7 @@ enum Command {
     Canonical(canonical::Arguments),
     Schema(schema::Arguments),
     Serve(Box<serve::Arguments>),
+    Mcp(mcp::Arguments),
     Call(Box<call::Arguments>),
     Tools(tools::Arguments),
     Explain(explain::Arguments),
@@ -156,6 +158,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Canonical(arguments) => canonical::run(arguments, &mut output),
         Command::Schema(arguments) => schema::run(arguments, &mut output),
         Command::Serve(arguments) => serve::run(arguments, &mut output),
+        Command::Mcp(arguments) => mcp::run(arguments, &mut output),
         Command::Call(arguments) => call::run(arguments, &mut output),
         Command::Tools(arguments) => tools::run(arguments, &mut output),
         Command::Explain(arguments) => explain::run(arguments, &mut output),

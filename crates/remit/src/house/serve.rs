@@ -103,10 +103,11 @@ impl Place {
         engine.swap(std::mem::take(&mut offer.catalog));
         let parts = remit_server::Parts {
             engine: engine.clone(),
-            directory: store,
+            directory: store.clone(),
             desk,
             clock,
             agents: agents.clone(),
+            rows: store,
         };
         let app = App::new(parts, options);
         let server = Server::bind(address, app.clone()).await?;

@@ -9,6 +9,7 @@
     reason = "a test stops at the first thing that is not as it should be, and says what it saw"
 )]
 
+mod attacks;
 mod bad_input;
 mod calls;
 mod check;
@@ -16,6 +17,7 @@ mod crashes;
 mod diff;
 mod documents;
 mod executions;
+mod mcp;
 mod others;
 mod paths;
 mod readme;

@@ -27,6 +27,8 @@ pub(crate) enum Area {
     Threads,
     /// Manage agents.
     Agents,
+    /// Use one's calendar, contacts and memory.
+    Organiser,
     /// Manage one's own tokens.
     Tokens,
     /// Manage users, and act for all of them.
@@ -35,8 +37,14 @@ pub(crate) enum Area {
 
 impl Area {
     /// Lists those that a program's key may be given.
-    pub(crate) const GIVEN: [Self; 5] =
-        [Self::Calls, Self::Approvals, Self::Grants, Self::Threads, Self::Agents];
+    pub(crate) const GIVEN: [Self; 6] = [
+        Self::Calls,
+        Self::Approvals,
+        Self::Grants,
+        Self::Threads,
+        Self::Agents,
+        Self::Organiser,
+    ];
 
     /// Gives the word for it.
     pub(crate) fn as_str(self) -> &'static str {
@@ -46,6 +54,7 @@ impl Area {
             Self::Grants => "grants",
             Self::Threads => "threads",
             Self::Agents => "agents",
+            Self::Organiser => "organiser",
             Self::Tokens => "tokens",
             Self::Operation => "operation",
         }
@@ -63,6 +72,11 @@ pub(crate) struct Principal {
 }
 
 impl Principal {
+    /// Gives a person who is at this machine.
+    pub(crate) fn local(user: &str) -> Self {
+        Self { kind: TokenKind::User, subject: user.to_owned(), scopes: Vec::new() }
+    }
+
     /// Demands that they may do something.
     pub(crate) fn must(&self, area: Area) -> Answer<&Self> {
         let may = match self.kind {

@@ -1,7 +1,7 @@
 //! Calls: from a request to what the engine runs.
 
 use remit_engine::{fresh_call_id, fresh_thread_id};
-use remit_model::{Call, CallId, CallKey, Sensitivity};
+use remit_model::{Call, CallId, CallKey, Caller, Sensitivity};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::list::{PROJECT_CLI, project_cli_schema};
 use super::params::Params;
 use super::side::{Asking, Side};
 use super::wire::Fault;
-use super::{names, strict};
+use super::{echoes, names, strict};
 use crate::rest::names as rest_names;
 
 /// Is what `project_cli` was asked for.
@@ -35,7 +35,8 @@ fn object(raw: Option<&RawValue>) -> Result<Value, Fault> {
 fn route(arguments: Value) -> Result<(Routed, String, Value), Fault> {
     let wrong = |what: &str| {
         let data = json!({"code": "INVALID_INPUT", "input_schema": project_cli_schema()});
-        Fault::params(format!("`project_cli` takes module, method and input: {what}")).with_data(data)
+        Fault::params(format!("`project_cli` takes module, method and input: {what}"))
+            .with_data(data)
     };
     let Value::Object(mut map) = arguments else { return Err(wrong("this is no object")) };
     let mut text = |name: &str| match map.remove(name) {
@@ -53,12 +54,6 @@ fn route(arguments: Value) -> Result<(Routed, String, Value), Fault> {
     }
     let capability = format!("{}.{}", routed.module, routed.method);
     Ok((routed, capability, input))
-}
-
-/// Names a call and its thread in what a client brings back with an answer. It proves nothing: ids and
-/// threads are each user's own.
-pub(crate) fn state(call: &CallId, thread: &str) -> String {
-    format!("{call}~{thread}")
 }
 
 fn wrong_state() -> Fault {
@@ -89,15 +84,9 @@ pub(crate) async fn begin(
     let answer = answer.map(strict::value).transpose().map_err(Fault::params)?;
     let (call_id, thread_name) = match &params.request_state {
         Some(state) => {
-            let (call, thread) = state.split_once('~').ok_or_else(wrong_state)?;
-            let call = rest_names::call(call).map_err(|_| wrong_state())?;
-            let key = CallKey {
-                user: caller.user.clone(),
-                agent: caller.agent.clone().unwrap_or_default(),
-                id: call.clone(),
-            };
-            is_known(side, &key).await?;
-            (call, thread.to_owned())
+            let call = rest_names::call(state).map_err(|_| wrong_state())?;
+            let thread = thread_of(side, &caller, &call).await?;
+            (call, thread)
         }
         None => {
             let call = match &meta.call {
@@ -115,27 +104,31 @@ pub(crate) async fn begin(
     let thread = rest_names::thread(&caller.user, &thread_name)
         .map_err(|_| Fault::params("`remit/threadId` is no id of a conversation"))?;
     let entry = catalog.get(&capability);
+    if let (Some(entry), Some(heads), Tools::Catalog) = (entry, &side.heads, side.tools) {
+        echoes::judge(&entry.capability.input_schema, &input, heads)?;
+    }
     // Whoever is never asked needs nobody to listen at the desk.
     let can_be_asked = entry.is_none_or(|entry| entry.sensitivity != Sensitivity::Low);
     let shows_forms = match &side.session {
         Some(session) => session.shows_forms,
         None => meta.capabilities.is_some_and(|can| can.shows_forms()),
     };
-    let asking =
-        if can_be_asked { side.asking(shows_forms) } else { Asking::Elsewhere };
+    let asking = if can_be_asked { side.asking(shows_forms) } else { Asking::Elsewhere };
     let call =
         Call { id: call_id, caller, thread, group: false, capability, input, timeout_ms: None };
     let token = meta.progress_token.filter(|_| side.streams).map(ToOwned::to_owned);
     Ok(Exchange::open(side, Opening { id, name, call, thread_name, routed, token, asking, answer }))
 }
 
-/// Demands that a call is one that this caller made.
-async fn is_known(side: &Side, key: &CallKey) -> Result<(), Fault> {
-    if side.app.engine.under_way(key).is_some() {
-        return Ok(());
-    }
-    match side.app.store().call(key.clone()).await {
-        Ok(Some(_)) => Ok(()),
+/// Finds the thread of a call that is to go on. What a client brings back proves nothing: the call must
+/// be one that this caller made, and the record says where.
+async fn thread_of(side: &Side, caller: &Caller, call: &CallId) -> Result<String, Fault> {
+    let agent = caller.agent.clone().unwrap_or_default();
+    let key = CallKey { user: caller.user.clone(), agent, id: call.clone() };
+    match side.app.store().call(key).await {
+        Ok(Some(record)) => {
+            Ok(rest_names::thread_name(&caller.user, &record.call.thread).to_owned())
+        }
         Ok(None) | Err(_) => Err(wrong_state()),
     }
 }

@@ -102,7 +102,8 @@ type Parts<'o> = (Content<'o>, Option<Cow<'o, Value>>, bool);
 
 fn succeeded<'o>(answer: &'o Answer, reading: &Reading<'o>) -> Parts<'o> {
     let is_mcp = reading.entry.is_some_and(|entry| entry.capability.binding == Binding::Mcp);
-    if let Some(given) = answer.result.get("content").filter(|content| is_mcp && are_blocks(content))
+    if let Some(given) =
+        answer.result.get("content").filter(|content| is_mcp && are_blocks(content))
     {
         let structured = answer.result.get("structuredContent").filter(|value| value.is_object());
         let is_error = answer.result.get("isError") == Some(&Value::Bool(true));
@@ -194,10 +195,8 @@ pub(crate) fn project_cli<'o>(
 ) -> CallResult<'o> {
     let (body, is_error) = match outcome {
         Outcome::Succeeded(answer) | Outcome::Partial(answer) => {
-            let status =
-                if matches!(outcome, Outcome::Partial(_)) { "partial" } else { "success" };
-            let mut body =
-                json!({"status": status, "module": module, "method": method, "data": answer.result});
+            let status = if matches!(outcome, Outcome::Partial(_)) { "partial" } else { "success" };
+            let mut body = json!({"status": status, "module": module, "method": method, "data": answer.result});
             if let (Some(message), Some(map)) = (&answer.message, body.as_object_mut()) {
                 map.insert("message".to_owned(), json!(message));
             }

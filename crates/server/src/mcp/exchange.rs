@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, oneshot, watch};
 
-use super::call::{Routed, state, unknown_tool};
+use super::call::{Routed, unknown_tool};
 use super::content::{self, Meta, Reading};
 use super::revision::Revision;
 use super::session::{Run, Session};
@@ -146,7 +146,7 @@ impl Drop for Pending {
 enum Event {
     Ended(Ended),
     Progress,
-    Asked(Asked),
+    Asked(Box<Asked>),
     Answered(Option<Value>),
     Idle,
 }
@@ -161,7 +161,7 @@ impl AtDesk {
             if !self.is_seen {
                 self.is_seen = true;
                 if let Some(asked) = app.desk.of_call(key) {
-                    return Event::Asked(asked);
+                    return Event::Asked(Box::new(asked));
                 }
             }
             match self.changes.recv().await {
@@ -195,10 +195,8 @@ impl Exchange {
         let run = side.session.as_ref().map(|session| session.runs(id, &key));
         let started = app.engine.start(call);
         let said = token.map(|token| Said { token, progress: started.progress(), last: -1.0 });
-        let leaving = Leaving {
-            engine: app.engine.clone(),
-            key: side.leaving_cancels.then(|| key.clone()),
-        };
+        let leaving =
+            Leaving { engine: app.engine.clone(), key: side.leaving_cancels.then(|| key.clone()) };
         Self {
             app,
             id: id.to_owned(),
@@ -222,11 +220,12 @@ impl Exchange {
     async fn event(&mut self) -> Event {
         let Self { ended, said, desk, app, key, .. } = self;
         let progress = async {
-            match said {
-                // Progress that nobody reports any more never comes.
-                Some(said) if said.progress.changed().await.is_ok() => Event::Progress,
-                _ => std::future::pending().await,
+            let Some(said) = said else { return std::future::pending().await };
+            // Progress that nobody reports any more never comes.
+            if said.progress.changed().await.is_err() {
+                std::future::pending::<()>().await;
             }
+            Event::Progress
         };
         let asked = async {
             match desk {
@@ -264,7 +263,7 @@ impl Exchange {
                     return Step::Last(self.last(&ended.outcome));
                 }
                 Event::Asked(asked) => {
-                    if let Some(last) = self.asked(asked) {
+                    if let Some(last) = self.asked(*asked) {
                         return Step::Last(last);
                     }
                 }
@@ -281,7 +280,11 @@ impl Exchange {
             Asking::ByRequest(session) => {
                 let (request, answer) = session.ask();
                 let id = RawValue::from_string(format!("\"{request}\"")).ok()?;
-                self.ready.push_back(wire::request(&id, "elicitation/create", &consent::form(&asked)));
+                self.ready.push_back(wire::request(
+                    &id,
+                    "elicitation/create",
+                    &consent::form(&asked),
+                ));
                 let session = Arc::clone(session);
                 desk.pending = Some(Pending { session, request, asked, answer });
                 None
@@ -307,7 +310,7 @@ impl Exchange {
         let result = json!({
             "resultType": "input_required",
             "inputRequests": {consent::NAME: question},
-            "requestState": state(&self.key.id, &self.thread_name),
+            "requestState": self.key.id,
             "_meta": {
                 "remit/callId": self.key.id,
                 "remit/threadId": self.thread_name,
@@ -326,7 +329,8 @@ impl Exchange {
             self.desk = None;
             return;
         };
-        let reply = consent::reply(&answer, &pending.asked).unwrap_or(remit_engine::ports::Reply::No);
+        let reply =
+            consent::reply(&answer, &pending.asked).unwrap_or(remit_engine::ports::Reply::No);
         let _ = self.app.desk.answer(&pending.asked.id, &self.user, reply, &self.by);
         desk.is_seen = false;
     }
@@ -352,9 +356,7 @@ impl Exchange {
         let entry = catalog.get(&self.capability).map(|entry| &**entry);
         let reading = Reading { revision: self.revision, entry, meta };
         let result = match &self.routed {
-            Some(routed) => {
-                content::project_cli(outcome, reading, &routed.module, &routed.method)
-            }
+            Some(routed) => content::project_cli(outcome, reading, &routed.module, &routed.method),
             None => content::result(outcome, reading),
         };
         Last { bytes: wire::result(&self.id, &result), fault: None }

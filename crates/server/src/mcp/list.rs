@@ -219,7 +219,10 @@ mod tests {
         );
         let catalog = remit_testkit::samples::catalog(vec![source]);
         let hint = |name| annotations(catalog.get(name).unwrap()).destructive_hint;
-        assert_eq!([hint("demo.a"), hint("demo.b"), hint("demo.c")], [Some(false), None, Some(true)]);
+        assert_eq!(
+            [hint("demo.a"), hint("demo.b"), hint("demo.c")],
+            [Some(false), None, Some(true)]
+        );
         assert_eq!(annotations(catalog.get("demo.a").unwrap()).read_only_hint, None);
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn tool(capability: &str) -> Cow<'_, str> {
         let hash = canonical::hash_bytes(capability.as_bytes());
         out.truncate(HEAD);
         // Not in the middle of a number, nor a dot that would join the next.
-        let whole = out.trim_end_matches(|c: char| c == '.').len();
+        let whole = out.trim_end_matches('.').len();
         out.truncate(whole);
         out.push_str(CUT);
         out.push_str(hash.get(..32).unwrap_or(&hash));
@@ -130,8 +130,7 @@ mod tests {
             capability.name.clone_from(name);
             source.manifest.capabilities.push(capability);
         }
-        let (catalog, ann) =
-            (remit_testkit::samples::catalog(vec![source]), Caller::person("ann"));
+        let (catalog, ann) = (remit_testkit::samples::catalog(vec![source]), Caller::person("ann"));
         assert_eq!(capability(&tool(&other), &catalog, &ann), other);
     }
 }

@@ -11,7 +11,7 @@ use super::wire::Fault;
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Params<'m> {
-    #[serde(borrow, default, rename = "_meta")]
+    #[serde(borrow, default, rename = "_meta", deserialize_with = "object")]
     pub(crate) meta: Option<Meta<'m>>,
     /// The tool that is called.
     #[serde(default)]
@@ -26,16 +26,30 @@ pub(crate) struct Params<'m> {
     #[serde(default)]
     pub(crate) cursor: Option<String>,
     /// What is listened for.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub(crate) notifications: Option<Filter>,
     /// The revision of a handshake.
     #[serde(default)]
     pub(crate) protocol_version: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub(crate) capabilities: Option<Capabilities>,
     /// The request that is called off.
     #[serde(borrow, default)]
     pub(crate) request_id: Option<&'m RawValue>,
+}
+
+/// Reads an object. A list of its values in order, which the reader would take as well, is none.
+fn object<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let raw = <&RawValue>::deserialize(from)?;
+    match raw.get().as_bytes().first() {
+        Some(b'{') => serde_json::from_str(raw.get()).map(Some).map_err(serde::de::Error::custom),
+        Some(b'n') => Ok(None),
+        _ => Err(serde::de::Error::custom("an object is wanted")),
+    }
 }
 
 /// Is what stands beside what is asked.
@@ -43,7 +57,11 @@ pub(crate) struct Params<'m> {
 pub(crate) struct Meta<'m> {
     #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
     pub(crate) version: Option<String>,
-    #[serde(default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    #[serde(
+        default,
+        rename = "io.modelcontextprotocol/clientCapabilities",
+        deserialize_with = "object"
+    )]
     pub(crate) capabilities: Option<Capabilities>,
     #[serde(borrow, default, rename = "progressToken")]
     pub(crate) progress_token: Option<&'m RawValue>,
@@ -61,7 +79,7 @@ pub(crate) struct Meta<'m> {
 /// Is what a client says it can do; only what matters here.
 #[derive(Deserialize, Default)]
 pub(crate) struct Capabilities {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     elicitation: Option<Elicitation>,
 }
 
@@ -92,6 +110,9 @@ impl<'m> Params<'m> {
     /// Reads them.
     pub(crate) fn read(raw: Option<&'m RawValue>) -> Result<Self, Fault> {
         let Some(raw) = raw else { return Ok(Self::default()) };
+        if !raw.get().starts_with('{') {
+            return Err(Fault::params("the parameters are no object"));
+        }
         serde_json::from_str(raw.get())
             .map_err(|error| Fault::params(format!("the parameters have another shape: {error}")))
     }

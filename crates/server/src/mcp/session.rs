@@ -146,9 +146,9 @@ impl Sessions {
         now_ms: i64,
     ) -> Option<Arc<Session>> {
         let all = locked(&self.0);
-        let session = all.get(id).filter(|one| {
-            one.owner.0 == principal.kind && one.owner.1 == principal.subject
-        })?;
+        let session = all
+            .get(id)
+            .filter(|one| one.owner.0 == principal.kind && one.owner.1 == principal.subject)?;
         session.used_ms.store(now_ms, Ordering::Relaxed);
         Some(Arc::clone(session))
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::HeaderMap;
 use remit_model::Caller;
 
 use super::Tools;
@@ -34,6 +35,8 @@ pub(crate) struct Side {
     pub(crate) streams: bool,
     /// Whether a client that is gone wants nothing any more.
     pub(crate) leaving_cancels: bool,
+    /// The head of the request, where a call's arguments stand in it too.
+    pub(crate) heads: Option<Arc<HeaderMap>>,
 }
 
 impl Side {

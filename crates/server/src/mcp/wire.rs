@@ -132,6 +132,10 @@ fn is_id(raw: &RawValue) -> bool {
 /// Reads one message.
 pub(crate) fn read(text: &[u8]) -> Result<Message<'_>, Unread<'_>> {
     let unread = |id, fault| Err(Unread { id, fault });
+    // A list of the values in order would be taken for the object.
+    if text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+        return unread(None, Fault::request("this is no message"));
+    }
     let form: Form<'_> = match serde_json::from_slice(text) {
         Ok(form) => form,
         Err(error) if error.is_data() => {
@@ -241,7 +245,7 @@ mod tests {
         for (text, code) in [
             ("", PARSE_ERROR),
             ("{", PARSE_ERROR),
-            ("[]x", PARSE_ERROR),
+            (r#"["2.0",1,"ping"]"#, INVALID_REQUEST),
             ("1", INVALID_REQUEST),
             ("{}", INVALID_REQUEST),
             (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, INVALID_REQUEST),

@@ -7,7 +7,7 @@ mod approvals;
 mod calls;
 mod grants;
 mod health;
-mod names;
+pub(crate) mod names;
 mod relations;
 mod threads;
 mod tokens;
@@ -68,6 +68,7 @@ fn parts() -> OpenApiRouter<App> {
         .routes(routes!(users::add, users::list))
         .routes(routes!(tokens::add, tokens::list))
         .routes(routes!(tokens::revoke))
+        .merge(crate::organiser::routes())
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))
@@ -87,6 +88,7 @@ pub fn router(app: App) -> Router {
     let (router, _) = parts().split_for_parts();
     let document = axum::Json(openapi());
     router
+        .merge(crate::mcp::routes())
         .route("/openapi.json", get(move || std::future::ready(document.clone())))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)

@@ -21,6 +21,7 @@ use tempfile::TempDir;
 pub(crate) struct House {
     pub(crate) url: String,
     pub(crate) app: App,
+    pub(crate) engine: Engine,
     pub(crate) clock: Arc<FakeClock>,
     pub(crate) executor: Arc<FakeExecutor>,
     pub(crate) store: Arc<SqliteStore>,
@@ -75,15 +76,19 @@ impl House {
             confined: true,
         });
         engine.swap(catalog(vec![demo()]));
+        let engine_port = engine.clone();
         let admin = remit_server::fresh_token(remit_server::ADMIN_PREFIX).unwrap();
         let record = remit_server::token_record(&admin, TokenKind::Admin, "admin", "first", 0);
         store.add_token(record).await.unwrap();
-        let parts = Parts { agents, engine, directory: store.clone(), desk, clock: clock.clone() };
+        let (directory_port, rows) = (store.clone(), store.clone());
+        let clock_port = clock.clone();
+        let parts =
+            Parts { agents, engine: engine_port, directory: directory_port, desk, clock: clock_port, rows };
         let app = App::new(parts, options);
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), app.clone()).await.unwrap();
         let url = format!("http://{}", server.address().unwrap());
         let task = tokio::spawn(remit_server::serve(server));
-        Self { url, app, clock, executor, store, admin, task, directory }
+        Self { url, app, engine, clock, executor, store, admin, task, directory }
     }
 
     /// Adds a user and gives their token.

@@ -11,9 +11,13 @@
 mod agents;
 mod approvals;
 mod calls;
+mod cards;
 mod doors;
 mod house;
 mod limits;
+mod mcp;
+mod organiser;
 mod people;
+mod project;
 mod streams;
 mod wire;

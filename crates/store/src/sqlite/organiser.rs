@@ -65,9 +65,7 @@ impl Write {
     /// Gives how much more its owner has after it, or nothing if it was made for another revision.
     fn more(&self, found: Option<(u64, bool)>) -> Option<i64> {
         match (self, found) {
-            (Self::Create(new), None) if new.row.revision == 1 => {
-                Some(i64::from(new.row.counts()))
-            }
+            (Self::Create(new), None) if new.row.revision == 1 => Some(i64::from(new.row.counts())),
             (Self::Update(new), Some((revision, counts)))
                 if revision.checked_add(1) == Some(new.row.revision) =>
             {
@@ -106,12 +104,14 @@ impl Ledger {
             put(self.conn(), write)?;
         }
         for ((owner, kind), by) in more.iter().filter(|(_, by)| **by != 0) {
-            self.conn()
-                .prepare_cached(
-                    "INSERT INTO organiser_counts (owner, kind, count) VALUES (?1, ?2, ?3)
-                     ON CONFLICT DO UPDATE SET count = count + excluded.count",
-                )?
-                .execute(params![owner, kind.name(), by])?;
+            let kind = kind.name();
+            let sql =
+                "UPDATE organiser_counts SET count = count + ?3 WHERE owner = ?1 AND kind = ?2";
+            let changed = self.conn().prepare_cached(sql)?.execute(params![owner, kind, by])?;
+            if changed == 0 {
+                let sql = "INSERT INTO organiser_counts (owner, kind, count) VALUES (?1, ?2, ?3)";
+                self.conn().prepare_cached(sql)?.execute(params![owner, kind, by])?;
+            }
         }
         Ok(Applied::Written)
     }

@@ -8,7 +8,7 @@ use remit_model::event::Break;
 use remit_store::sqlite::SqliteStore;
 use remit_store::{ThreadReport, Trouble, verify, verify_with};
 use remit_testkit::conformance::hands::{
-    answered, ask, begin, call, ending, id, run, success, thread,
+    answered, ask, begin, call, ending, grant, id, run, success, thread,
 };
 use serde_json::{Value, json};
 
@@ -107,6 +107,54 @@ async fn calls_whose_events_are_not_told_are_missed() {
     .await;
     let missing = Trouble::Call { call: id("running"), missing: "beginning" };
     assert_eq!(report.trouble, Some(missing));
+}
+
+#[tokio::test]
+async fn an_index_that_does_not_fit_the_events_is_found() {
+    for (change, said) in [
+        (
+            "UPDATE calls SET ended = (SELECT ended FROM calls WHERE name = 'a1') WHERE name = 'asked'",
+            "the end of the call `asked`",
+        ),
+        ("DELETE FROM calls WHERE name = 'a1'", "`a1` is not known"),
+        ("UPDATE calls SET user = 'eve' WHERE name = 'a1'", "`a1` is not known"),
+    ] {
+        let trouble = after(change).await.trouble;
+        let words = trouble.map(|trouble| trouble.to_string()).unwrap_or_default();
+        assert!(words.contains(said), "{change}: {words:?}");
+    }
+}
+
+#[tokio::test]
+async fn permissions_that_do_not_fit_the_events_are_found() {
+    for (change, said) in [
+        ("", None),
+        ("UPDATE grants SET revoked = 0", Some("no event tells that the permission")),
+        ("DELETE FROM grants WHERE revoked = 1", Some("the mark is gone")),
+        (
+            "UPDATE grants SET manifest_hash = 'other' WHERE revoked = 0",
+            Some("no event tells that the permission"),
+        ),
+        ("DELETE FROM grants WHERE revoked = 0", None),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(directory.path()).unwrap();
+        run(&store, call("a", "t")).await;
+        let standing = grant("", "kept:scope");
+        let taken = grant("", "taken:scope");
+        store.give(standing).await.unwrap();
+        store.give(taken.clone()).await.unwrap();
+        store.revoke(taken.permit(), taken.used.clone()).await.unwrap();
+        let conn = rusqlite::Connection::open(directory.path().join("remit.db")).unwrap();
+        conn.execute_batch(change).unwrap();
+        let reports = verify(&store).await.unwrap();
+        let found: Vec<String> =
+            reports.iter().filter_map(|r| r.trouble.as_ref().map(Trouble::to_string)).collect();
+        match said {
+            Some(said) => assert!(found.iter().any(|f| f.contains(said)), "{change}: {found:?}"),
+            None => assert!(found.is_empty(), "{change}: {found:?}"),
+        }
+    }
 }
 
 #[tokio::test]

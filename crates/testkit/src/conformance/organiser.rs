@@ -84,7 +84,7 @@ pub async fn a_row_is_kept_as_it_was_given(place: &dyn RowsPlace) {
     write(&*rows, vec![Change::Create(full.clone())]).await;
     drop(rows);
     let rows = place.open().await;
-    assert_eq!(ask(&*rows, owned("ann", Kind::Event, 9)).await, [full.clone()]);
+    assert_eq!(ask(&*rows, owned("ann", Kind::Event, 9)).await, std::slice::from_ref(&full));
     for kind in [Kind::Invitation, Kind::Contact, Kind::Memory] {
         assert_eq!(ask(&*rows, owned("ann", kind, 9)).await, [row("ann", kind, "e")]);
     }

@@ -1,0 +1,52 @@
+//! The Model Context Protocol: the catalog as tools, or `project_cli` alone.
+//!
+//! A message is read in one pass, becomes a [`Call`](remit_model::Call) or a question about the
+//! catalog, and its answer is written once. Nothing is decided here: the engine does that.
+
+mod batch;
+mod call;
+mod consent;
+mod content;
+mod dispatch;
+mod echoes;
+mod exchange;
+mod headers;
+mod http;
+mod list;
+mod listen;
+mod names;
+mod notify;
+mod params;
+mod revision;
+mod session;
+mod side;
+pub mod stdio;
+mod strict;
+mod wire;
+
+use axum::Router;
+use axum::routing::post;
+
+use crate::app::App;
+
+/// Says which tools a client sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tools {
+    /// Every capability.
+    Catalog,
+    /// The one through which all are reached.
+    ProjectCli,
+}
+
+/// Is what the server keeps between requests.
+#[derive(Default)]
+pub(crate) struct Kept {
+    sessions: session::Sessions,
+    changes: listen::Changes,
+}
+
+/// Gives the routes.
+pub(crate) fn routes() -> Router<App> {
+    let methods = || post(http::post).get(http::get).delete(http::delete);
+    Router::new().route("/mcp", methods()).route("/mcp/project_cli", methods())
+}

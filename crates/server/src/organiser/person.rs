@@ -1,0 +1,48 @@
+//! Whose calendar, contacts and memory a request is about.
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
+use jiff::Timestamp;
+use remit_organiser::{Context, Zone};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::app::App;
+use crate::auth::{Area, Principal};
+use crate::error::{Answer, ApiError};
+
+/// Says where somebody is.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Where {
+    /// The zone whose clocks the person goes by, an IANA name such as `Europe/Berlin`; UTC if left
+    /// out.
+    #[param(max_length = 64)]
+    time_zone: Option<String>,
+}
+
+/// Is who the token speaks for, with the time and the place that a call needs. There is no other way
+/// to a [`Context`], so no request can name somebody else.
+pub(crate) struct Person(pub(crate) Context);
+
+impl FromRequestParts<App> for Person {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
+        let principal = Principal::from_request_parts(parts, app).await?;
+        let user = principal.must(Area::Organiser)?.user(None)?;
+        let bad = |message: String| ApiError::bad_request("INVALID_TIME_ZONE", message);
+        let Query(place) = Query::<Where>::try_from_uri(&parts.uri)
+            .map_err(|_| bad("the query cannot be read; write `?time_zone=…` once".to_owned()))?;
+        let zone = match place.time_zone {
+            Some(name) => Zone::named(&name).map_err(bad)?,
+            None => Zone::utc(),
+        };
+        Ok(Self(Context {
+            user,
+            now: Timestamp::from_millisecond(app.now_ms()).unwrap_or_default(),
+            zone,
+            fresh: uuid::Uuid::now_v7().simple().to_string(),
+        }))
+    }
+}

@@ -1,0 +1,92 @@
+//! The protocol over pipes: one message a line.
+
+use remit_server::mcp::{Tools, stdio};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+
+use crate::house::House;
+
+/// Is a client at the other end.
+struct Client {
+    lines: Lines<BufReader<DuplexStream>>,
+    writer: DuplexStream,
+    server: tokio::task::JoinHandle<Result<(), String>>,
+}
+
+impl Client {
+    fn start(house: &House) -> Self {
+        let (writer, reader) = tokio::io::duplex(1 << 16);
+        let (out, back) = tokio::io::duplex(1 << 16);
+        let app = house.app.clone();
+        let server =
+            tokio::spawn(
+                async move { stdio::serve(&app, "ann", Tools::Catalog, reader, out).await },
+            );
+        Self { lines: BufReader::new(back).lines(), writer, server }
+    }
+
+    async fn write(&mut self, message: &Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        self.next().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_eras_are_spoken_and_the_end_ends_what_runs() {
+    let house = House::new().await;
+    let mut client = Client::start(&house);
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}});
+    let welcome = client.ask(0, "initialize", hello).await;
+    assert_eq!(welcome["result"]["protocolVersion"], "2025-06-18");
+    client.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    let done =
+        client.ask(1, "tools/call", json!({"name": "demo.echo", "arguments": {"n": 1}})).await;
+    assert_eq!(done["result"]["structuredContent"], json!({"n": 1}));
+    let question = client.ask(2, "tools/call", json!({"name": "demo.danger.echo"})).await;
+    assert_eq!(question["method"], "elicitation/create");
+    let said = json!({"action": "accept", "content": {"decision": "approve"}});
+    client.write(&json!({"jsonrpc": "2.0", "id": question["id"], "result": said})).await;
+    let last = client.next().await;
+    assert_eq!((&last["id"], &last["result"]["isError"]), (&json!(2), &json!(false)));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.ask(3, "server/discover", json!({"_meta": meta})).await;
+    assert_eq!(found["result"]["resultType"], "complete");
+    assert_eq!(client.ask(4, "server/discover", json!({})).await["error"]["code"], -32602);
+    client.writer.write_all(b"nonsense\n\n").await.unwrap();
+    assert_eq!(client.next().await["error"]["code"], -32700);
+    let hang = json!({"name": "demo.hang", "_meta": {"progressToken": 1}});
+    assert_eq!(client.ask(5, "tools/call", hang.clone()).await["method"], "notifications/progress");
+    let off =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
+    client.write(&off).await;
+    assert_eq!(client.next().await["result"]["structuredContent"]["error"]["code"], "CANCELLED");
+    assert_eq!(client.ask(6, "tools/call", hang).await["method"], "notifications/progress");
+    let Client { lines, writer, server } = client;
+    drop(writer);
+    server.await.unwrap().unwrap();
+    drop(lines);
+    house.until(async || house.executor.stopped() == 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_is_too_long_ends_it() {
+    let house = House::new().await;
+    let mut client = Client::start(&house);
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let exact = format!("{ping}{}\n", " ".repeat(1024 * 1024 - ping.len() - 1));
+    client.writer.write_all(exact.as_bytes()).await.unwrap();
+    assert_eq!(client.next().await["result"], json!({}));
+    let _ = client.writer.write_all(&vec![b' '; 1024 * 1024 + 1]).await;
+    assert!(client.server.await.unwrap().unwrap_err().contains("more than"));
+}
