@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use remit_manifest::schema::validator::Validator;
+use remit_model::name::folded;
 use remit_model::{Caller, Capability, Manifest, Sensitivity};
 use serde_json::{Map, Value};
 
@@ -107,17 +108,17 @@ pub struct Catalog {
     clashes: Vec<String>,
 }
 
-/// Folds a name to what makes it unique: case, `-`, `_` and `.` do not count.
-fn folded(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '-' | '_' | '.')).map(|c| c.to_ascii_lowercase()).collect()
-}
-
 impl Catalog {
     /// Builds a snapshot. Names that clash cannot be called, none of them, and that is said.
     #[must_use]
     pub fn build(sources: Vec<Source>, policy: Arc<Policy>) -> Self {
         let mut by_fold: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
-        for source in sources {
+        let taken = taken_twice(&sources);
+        for mut source in sources {
+            if let Some(clash) = taken.get(&folded(&source.name)) {
+                // Settings belong to a name. Of two that have it, neither can be told to be theirs.
+                source.settings = Err(format!("{clash}; rename one of them"));
+            }
             let source = Arc::new(source);
             for capability in &source.manifest.capabilities {
                 let entry = entry(capability.clone(), Arc::clone(&source), &policy);
@@ -127,7 +128,9 @@ impl Catalog {
         let mut catalog = Self { policy, ..Self::default() };
         for entries in by_fold.into_values() {
             let clash = match entries.as_slice() {
-                [one, other, ..] => Some(clash(one, other)),
+                [one, other, ..] if !taken.contains_key(&folded(&one.source.name)) => {
+                    Some(clash(one, other))
+                }
                 _ => None,
             };
             for mut entry in entries {
@@ -141,6 +144,7 @@ impl Catalog {
             }
             catalog.clashes.extend(clash);
         }
+        catalog.clashes.extend(taken.into_values());
         catalog.names.sort();
         catalog
     }
@@ -174,6 +178,24 @@ impl Catalog {
     }
 }
 
+/// Finds the names that several sources have, after folding, and says which. What comes from one place
+/// is one.
+fn taken_twice(sources: &[Source]) -> BTreeMap<String, String> {
+    let mut first: HashMap<String, &Source> = HashMap::new();
+    let mut twice = BTreeMap::new();
+    for other in sources {
+        let one = *first.entry(folded(&other.name)).or_insert(other);
+        if one.origin != other.origin {
+            let message = format!(
+                "`{}` from {} and `{}` from {} are one name",
+                one.name, one.origin, other.name, other.origin
+            );
+            twice.entry(folded(&other.name)).or_insert(message);
+        }
+    }
+    twice
+}
+
 fn clash(one: &Entry, other: &Entry) -> String {
     format!(
         "`{}` from {} and `{}` from {} are one name",
@@ -193,4 +215,50 @@ fn entry(capability: Capability, source: Arc<Source>, policy: &Policy) -> Entry 
         (Ok(_), Ok(_), None) => State::Ready,
     };
     Entry { capability, source, scope, sensitivity, state, validator: compiled.ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remit_model::{Binding, Dialect, Permission};
+    use serde_json::json;
+
+    fn source(name: &str, origin: &str, command: &str) -> Source {
+        let mut manifest = Manifest::new(Dialect::Tool);
+        manifest.capabilities = vec![Capability {
+            name: format!("{name}.{command}"),
+            description: String::new(),
+            input_schema: json!({}),
+            output_schema: None,
+            permission: Permission::Undeclared,
+            sensitivity: None,
+            timeout_ms: None,
+            binding: Binding::Human,
+        }];
+        Source {
+            name: name.to_owned(),
+            origin: origin.to_owned(),
+            root: None,
+            manifest,
+            hash: String::new(),
+            settings: Ok(Settings::default()),
+            problem: None,
+        }
+    }
+
+    #[test]
+    fn two_sources_of_one_name_get_no_settings_even_with_different_commands() {
+        let one = source("web_search", "a.yaml", "search");
+        let other = source("Web-Search", "b.yaml", "steal");
+        let catalog = Catalog::build(vec![one, other], Arc::default());
+        assert_eq!(catalog.clashes().len(), 1);
+        assert!(catalog.clashes()[0].contains("a.yaml") && catalog.clashes()[0].contains("b.yaml"));
+        for entry in catalog.entries() {
+            assert!(matches!(&entry.state, State::Broken(why) if why.contains("one name")));
+            assert!(entry.source.settings.is_err(), "{}", entry.capability.name);
+        }
+        let parts = vec![source("bot", "bot", "a"), source("bot", "bot", "b")];
+        let catalog = Catalog::build(parts, Arc::default());
+        assert!(catalog.entries().all(|entry| entry.state == State::Ready), "one place is one");
+    }
 }

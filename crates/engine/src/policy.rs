@@ -1,9 +1,10 @@
 //! What the operator decided: who sees what, how much care undeclared capabilities take, and within
 //! which limits work is done.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use remit_model::{Binding, Caller, Capability, Permission, Sensitivity};
+use remit_model::{Binding, Caller, Capability, Permission, Sensitivity, text};
 use serde::{Deserialize, Serialize};
 
 /// Matches names: `*` stands for any characters, everything else for itself.
@@ -24,28 +25,50 @@ impl Pattern {
         &self.0
     }
 
+    /// Tells whether the name of somebody fits, whose case, outer spaces and hidden letters do not
+    /// count.
+    #[must_use]
+    pub fn matches_name(&self, name: &str) -> bool {
+        fits(&folded(&self.0), &folded(name))
+    }
+
     /// Tells whether a name fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let mut parts = self.0.split('*');
-        let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-            return false;
-        };
-        let mut parts = parts.peekable();
-        if parts.peek().is_none() {
-            return rest.is_empty();
-        }
-        while let Some(part) = parts.next() {
-            if parts.peek().is_none() {
-                return rest.ends_with(part);
-            }
-            match rest.find(part) {
-                Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-                None => return false,
-            }
-        }
-        true
+        fits(&self.0, name)
     }
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Folds the name of a user or an agent to what is compared: a list that speaks of `helper*` must not
+/// miss ` Helper1`, or one with letters in it that nobody sees.
+fn folded(name: &str) -> Cow<'_, str> {
+    // Most names are so already, and this is asked for every capability of a list.
+    if name.bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(name);
+    }
+    let seen = |c: &char| !text::is_hidden(*c);
+    Cow::Owned(name.chars().filter(seen).collect::<String>().trim().to_lowercase())
 }
 
 /// Says something about the capabilities a pattern matches.
@@ -108,7 +131,7 @@ impl Policy {
         let agent = caller.agent.as_deref().unwrap_or_default();
         let mut spoken_of = false;
         for list in &self.white_lists {
-            if list.user.matches(&caller.user) && list.agent.matches(agent) {
+            if list.user.matches_name(&caller.user) && list.agent.matches_name(agent) {
                 spoken_of = true;
                 if list.allow.iter().any(|pattern| pattern.matches(name)) {
                     return true;
@@ -240,5 +263,14 @@ mod tests {
         caller.agent = Some("bot1".to_owned());
         assert!(!policy.shows(&caller, "file.read"));
         assert!(policy.shows(&caller, "web.get"));
+        for other in
+            ["Bot1", " bot1", "BOT", "bot1\n", "\u{200b}bot1", "b\u{ad}ot1", "\u{feff} bot1"]
+        {
+            caller.agent = Some(other.to_owned());
+            assert!(!policy.shows(&caller, "file.read"), "{other:?} is spoken of too");
+            assert!(policy.shows(&caller, "web.get"), "{other:?}");
+        }
+        caller.agent = Some("robot1".to_owned());
+        assert!(policy.shows(&caller, "file.read"), "of this one no list speaks");
     }
 }

@@ -12,6 +12,8 @@ const MOST_SHOWN: usize = 400;
 const END_SHOWN: usize = 100;
 /// How many arguments are shown.
 const MOST_ARGUMENTS: usize = 40;
+/// How many are named; nobody reads more, so nobody is asked about more.
+const MOST_NAMED: usize = 200;
 /// How much of a description is shown.
 const MOST_DESCRIBED: usize = 300;
 
@@ -63,6 +65,13 @@ async fn at_terminal(question: &Question) -> Reply {
     if !std::io::stderr().is_terminal() {
         return nobody();
     }
+    let count = question.call.input.as_object().map_or(0, serde_json::Map::len);
+    if count > MOST_NAMED {
+        say(&format!(
+            "nobody is asked about {count} arguments: more than {MOST_NAMED} cannot be shown\n"
+        ));
+        return Reply::Silence;
+    }
     // Standard input may carry the call's input, so the terminal itself is asked.
     let Ok(terminal) = std::fs::File::open("/dev/tty") else { return nobody() };
     say(&prompt(question));
@@ -108,6 +117,11 @@ fn answer(line: &str) -> Option<Reply> {
     }
 }
 
+/// Makes visible what is not, also the blank that Braille has.
+fn seen(text: &str) -> String {
+    text::visible(text).replace('\u{2800}', "\\u{2800}")
+}
+
 /// Writes the question. Everything that comes from elsewhere is made visible first: a terminal takes
 /// orders from what is printed on it.
 fn prompt(question: &Question) -> String {
@@ -117,20 +131,20 @@ fn prompt(question: &Question) -> String {
         Sensitivity::High => "\u{1b}[91m",
     };
     let caller = &question.call.caller;
-    let user = text::visible(&caller.user);
+    let user = seen(&caller.user);
     let mut out = match &caller.agent {
         Some(agent) => {
-            let agent = text::visible(agent);
+            let agent = seen(agent);
             format!("\n\u{1b}[1mThe agent {agent}\u{1b}[0m wants to run this for {user}\n")
         }
         None => format!("\n\u{1b}[1m{user}\u{1b}[0m wants to run this, without an agent\n"),
     };
     let rows = [
-        ("capability", text::visible(&question.call.capability).into_owned()),
+        ("capability", seen(&question.call.capability)),
         ("does", described(&question.description)),
-        ("scope", text::visible(&question.scope).into_owned()),
+        ("scope", seen(&question.scope)),
         ("care", format!("{colour}{}\u{1b}[0m", question.sensitivity.as_str())),
-        ("why asked", text::visible(&question.why).into_owned()),
+        ("why asked", seen(&question.why)),
         ("a yes holds", holds(question)),
     ];
     for (name, value) in rows {
@@ -138,7 +152,7 @@ fn prompt(question: &Question) -> String {
     }
     out.push_str("  arguments\n");
     for line in arguments(&question.call.input) {
-        out.push_str(&format!("    {}\n", text::visible(&line)));
+        out.push_str(&format!("    {}\n", seen(&line)));
     }
     out
 }
@@ -160,8 +174,8 @@ fn holds(question: &Question) -> String {
         Sensitivity::High => "for this call only".to_owned(),
         Sensitivity::Low | Sensitivity::Medium => format!(
             "for everything of {} with this scope, until a day after its last use, in the conversation {}",
-            text::visible(&question.source),
-            text::visible(question.call.thread.as_str()),
+            seen(&question.source),
+            seen(question.call.thread.as_str()),
         ),
     }
 }
@@ -175,18 +189,22 @@ fn described(description: &str) -> String {
         None => whole,
         Some((at, _)) => format!("{}…", whole.get(..at).unwrap_or_default()),
     };
-    text::visible(&shown).into_owned()
+    seen(&shown)
 }
 
 /// Gives a line for each argument, however long the others are.
 fn arguments(input: &serde_json::Value) -> Vec<String> {
     let Some(map) = input.as_object() else { return vec![shortened(&input.to_string())] };
+    // In quotes, or a name could look like an argument with its value, or like the next line.
+    let name = |key: &String| shortened(&serde_json::Value::from(key.as_str()).to_string());
     let line = |(key, value): (&String, &serde_json::Value)| {
-        format!("{}: {}", shortened(key), shortened(&value.to_string()))
+        format!("{}: {}", name(key), shortened(&value.to_string()))
     };
     let mut lines: Vec<String> = map.iter().take(MOST_ARGUMENTS).map(line).collect();
     if map.len() > MOST_ARGUMENTS {
-        lines.push(format!("… and {} more arguments", map.len() - MOST_ARGUMENTS));
+        let rest = map.len() - MOST_ARGUMENTS;
+        lines.push(format!("… and {rest} more arguments, whose values are not shown:"));
+        lines.extend(map.keys().skip(MOST_ARGUMENTS).map(name));
     }
     if lines.is_empty() {
         lines.push("none".to_owned());
@@ -250,7 +268,7 @@ mod tests {
     fn a_long_argument_hides_no_other() {
         let input = json!({"content": "x".repeat(100_000), "filePath": "/etc/passwd"});
         let text = prompt(&question(input, "w", Sensitivity::High));
-        assert!(text.contains("filePath: \"/etc/passwd\""), "{text}");
+        assert!(text.contains("\"filePath\": \"/etc/passwd\""), "{text}");
         assert!(text.contains("… 99602 more characters …") && text.len() < 2_000, "{text}");
     }
 
@@ -263,13 +281,23 @@ mod tests {
     }
 
     #[test]
-    fn so_many_arguments_are_shown_and_the_rest_counted() {
+    fn so_many_arguments_are_shown_and_the_rest_named() {
         let many = |count: usize| {
             let map = (0..count).map(|n| (format!("k{n:03}"), json!(n))).collect();
             arguments(&serde_json::Value::Object(map))
         };
         assert_eq!(many(MOST_ARGUMENTS).len(), MOST_ARGUMENTS);
-        assert_eq!(many(MOST_ARGUMENTS + 2).last().unwrap(), "… and 2 more arguments");
+        let more = many(MOST_ARGUMENTS + 2);
+        assert!(more[MOST_ARGUMENTS].contains("and 2 more arguments"), "{more:?}");
+        assert_eq!(more[MOST_ARGUMENTS + 1..], ["\"k040\"", "\"k041\""]);
+    }
+
+    #[test]
+    fn a_name_looks_like_nothing_else() {
+        let input = json!({"a: 1\n  care low": 1, "blank\u{2800}": "\u{2800}"});
+        let text = prompt(&question(input, "w", Sensitivity::High));
+        assert!(text.contains("    \"a: 1\\n  care low\": 1\n"), "{text}");
+        assert!(!text.contains('\u{2800}') && text.contains("\\u{2800}"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the operator and the user set: the only place that reads the environment and configuration.
 
 pub(crate) mod policy;
+pub(crate) mod secrets;
 pub(crate) mod settings;
 
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use remit_manifest::read::{self, Format, Limits, Reading};
 use remit_manifest::shape::{self, Manner, Shape};
 use remit_model::{Diagnostic, Severity};
 
-use crate::files::{self, Patience};
+use crate::files;
 
 /// Is a configuration file that was read and judged, with what is wrong with it.
 pub(crate) struct Judged {
@@ -26,7 +27,7 @@ impl Judged {
 
 /// Reads a configuration file and judges it by its table.
 pub(crate) fn judge(path: &Path, table: &'static Shape) -> Result<Judged, String> {
-    let bytes = files::read(path, Limits::MANIFEST.most_bytes(), Patience::Wait)?;
+    let bytes = files::read_ordinary(path, Limits::MANIFEST.most_bytes())?;
     let format = files::format_of(path).unwrap_or(Format::Yaml);
     let mut reading = read::read(bytes, Some(format), &Limits::MANIFEST);
     let mut diagnostics = std::mem::take(&mut reading.diagnostics);
@@ -44,8 +45,26 @@ pub(crate) fn in_one_line(path: &Path, diagnostic: &Diagnostic) -> String {
     format!("{}:{line}:{column}: {}", crate::paths::for_people(path), diagnostic.message)
 }
 
-/// Gives the directory calls and their record are kept in.
+/// Gives the directory calls and their record are kept in. One that anybody may write is refused:
+/// whoever replaces a file in it replaces the record.
 pub(crate) fn data_directory(named: Option<&Path>) -> Result<PathBuf, String> {
+    let directory = data_place(named)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        const ANYBODY_WRITES: u32 = 0o002;
+        let mode = std::fs::metadata(&directory).map_or(0, |found| found.permissions().mode());
+        if mode & ANYBODY_WRITES != 0 {
+            let shown = crate::paths::for_people(&directory);
+            return Err(format!(
+                "anybody may write the data directory {shown}; say `chmod o-w` to it, or name another with --data"
+            ));
+        }
+    }
+    Ok(directory)
+}
+
+fn data_place(named: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }

@@ -50,7 +50,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Unreadable>) {
     let mut ways = paths.len();
     for path in paths {
         if path.as_os_str() != "-" && fs::metadata(path).is_ok_and(|m| m.is_dir()) {
-            ways += walk(path, &mut found, &mut unreadable);
+            ways += walk(path, &mut |_| true, &mut found, &mut unreadable);
         } else {
             found.push(Found { path: path.clone(), named: true });
         }
@@ -62,6 +62,20 @@ pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Unreadable>) {
         unreadable.retain(|bad: &Unreadable| seen.insert(real_place(&bad.path)));
     }
     (found, unreadable)
+}
+
+/// Finds the files in a directory that is not to be left: links to directories elsewhere are not
+/// followed, and each directory inside is entered by a link once.
+pub(crate) fn find_inside(root: &Path) -> (Vec<Found>, Vec<Unreadable>) {
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    let real = real_path(root);
+    let mut entered = HashSet::new();
+    let mut enter = |path: &Path| {
+        let target = real_path(path);
+        target.starts_with(&real) && entered.insert(target)
+    };
+    walk(root, &mut enter, &mut found, &mut unreadable);
+    (each_once(found), unreadable)
 }
 
 /// Leaves out the files that stand there already by another path. It was named if it was ever named.
@@ -100,14 +114,21 @@ fn number(_path: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Walks a directory. Tells how many links it came by.
-fn walk(root: &Path, found: &mut Vec<Found>, unreadable: &mut Vec<Unreadable>) -> usize {
+/// Walks a directory, and those behind links that `enter` lets it into. Tells how many links it came
+/// by.
+fn walk(
+    root: &Path,
+    enter: &mut dyn FnMut(&Path) -> bool,
+    found: &mut Vec<Found>,
+    unreadable: &mut Vec<Unreadable>,
+) -> usize {
     let mut links = 0;
     let walker = walkdir::WalkDir::new(root).follow_links(true).sort_by_file_name();
     let entries = walker.into_iter().filter_entry(|entry| {
         entry.depth() == 0
             || !entry.file_type().is_dir()
-            || !entry.file_name().to_str().is_some_and(|name| PASSED_OVER.contains(&name))
+            || (!entry.file_name().to_str().is_some_and(|name| PASSED_OVER.contains(&name))
+                && (!entry.path_is_symlink() || enter(entry.path())))
     });
     for entry in entries {
         links += usize::from(entry.as_ref().is_ok_and(walkdir::DirEntry::path_is_symlink));
@@ -219,6 +240,16 @@ pub(crate) fn read(path: &Path, most: usize, patience: Patience) -> Result<Vec<u
         })
     };
     result.map(|_| bytes).map_err(|error| why(&error))
+}
+
+/// Reads a file that must be an ordinary one: a pipe or a device would be waited for, or never end.
+pub(crate) fn read_ordinary(path: &Path, most: usize) -> Result<Vec<u8>, String> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            Err("it is no ordinary file".to_owned())
+        }
+        _ => read(path, most, Patience::GoOn),
+    }
 }
 
 /// Says why, without the jargon.

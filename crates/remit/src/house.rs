@@ -240,3 +240,21 @@ pub(crate) fn serve_built_in_tool() -> Option<std::process::ExitCode> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_remit_would_read_is_guarded_before_it_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir(at("mine")).unwrap();
+        let place = Place { tools: Some(at("mine")), data: Some(at("data")), ..Place::default() };
+        let options = place.processes(&place.offer().unwrap()).unwrap();
+        let here = std::env::current_dir().unwrap().join("remit.yaml");
+        for path in [at("mine"), at("mine/configs"), at("data"), here] {
+            assert!(options.guarded.contains(&path), "{}", path.display());
+        }
+    }
+}

@@ -8,9 +8,10 @@ use remit_engine::catalog::{Problem, Source};
 use remit_manifest::compile::{self, Checked, Options};
 use remit_manifest::detect;
 use remit_manifest::read::Limits;
-use remit_model::{Binding, Dialect, Manifest, Severity, canonical};
+use remit_model::{Binding, Dialect, Manifest, Severity, canonical, name, text};
 use serde_json::{Map, Value};
 
+use crate::config::secrets;
 use crate::config::settings::{self, Environment};
 use crate::files::{self, Patience};
 use crate::house::built_in;
@@ -83,7 +84,7 @@ impl Loader {
         sources: &mut Vec<Source>,
         rejected: &mut Vec<Rejected>,
     ) {
-        let (found, unreadable) = files::find(&[tools.to_owned()]);
+        let (found, unreadable) = files::find_inside(tools);
         rejected.extend(unreadable.into_iter().map(|file| Rejected {
             origin: crate::paths::for_people(&file.path),
             message: format!("cannot be read: {}", file.reason),
@@ -116,6 +117,13 @@ impl Loader {
                 // The built-in tools' own manifests may lie in the directory too.
                 Some(source)
                     if sources.iter().any(|s| s.root.is_none() && s.hash == source.hash) => {}
+                Some(source) if is_built_in(&source.name) => {
+                    let name = text::quoted(&source.name);
+                    let message = format!(
+                        "a built-in tool has the name {name}, and its settings; rename this one"
+                    );
+                    rejected.push(Rejected { origin, message });
+                }
                 Some(source) => sources.push(self.with_last_settings(source)),
                 None => self.fall_back(&origin, first_error(&checked), sources, rejected),
             }
@@ -140,6 +148,9 @@ impl Loader {
         }
         let settings =
             settings::load(&manifest, &file, made, environment).map_err(|wrong| wrong.join("; "));
+        if let Ok(settings) = &settings {
+            secrets::mark(&mut manifest, &settings.values);
+        }
         let problem = root
             .as_deref()
             .and_then(|root| missing_program(root, &manifest))
@@ -178,6 +189,11 @@ impl Loader {
         }
         rejected.push(Rejected { origin: origin.to_owned(), message });
     }
+}
+
+/// Tells whether a name is that of a built-in tool, however it is written.
+fn is_built_in(name: &str) -> bool {
+    remit_handlers::MANIFESTS.iter().any(|(own, _)| name::folded(own) == name::folded(name))
 }
 
 /// Says what is wrong with the file a tool runs, if that can be seen beforehand.
@@ -267,116 +283,5 @@ fn cycles(sources: &[Source]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use remit_engine::catalog::Settings;
-
-    fn manifest(name: &str, more: &str) -> String {
-        format!(
-            "manifest_version: \"1.0.0\"\nname: {name}\ndisplay_name: T\ndescription: d\nentry: t.py\nconfig_schema:\n  n: {{type: integer, default: 1}}\ncommands:\n  - {{name: go, description: d}}\n{more}"
-        )
-    }
-
-    struct Place {
-        directory: tempfile::TempDir,
-        loader: Loader,
-    }
-
-    impl Place {
-        fn new() -> Self {
-            let directory = tempfile::tempdir().unwrap();
-            std::fs::create_dir(directory.path().join("configs")).unwrap();
-            std::fs::write(directory.path().join("t.py"), "").unwrap();
-            let loader = Loader::new(Some(directory.path().to_owned()), None);
-            Self { directory, loader }
-        }
-
-        fn write(&self, name: &str, text: &str) {
-            std::fs::write(self.directory.path().join(name), text).unwrap();
-        }
-
-        fn load(&mut self) -> Loaded {
-            let mut loaded = self.loader.load(&|_| None);
-            loaded.sources.retain(|source| source.root.is_some());
-            loaded
-        }
-    }
-
-    fn n(source: &Source) -> i64 {
-        let settings: &Settings = source.settings.as_ref().unwrap();
-        settings.values["n"].as_i64().unwrap()
-    }
-
-    #[test]
-    fn a_manifest_that_breaks_leaves_its_last_good_version_in_use() {
-        let mut place = Place::new();
-        place.write("a.yaml", &manifest("a", ""));
-        assert_eq!(place.load().sources.len(), 1);
-        place.write("a.yaml", &manifest("a", "timeout: soon\n"));
-        let loaded = place.load();
-        let problem = loaded.sources[0].problem.as_ref().unwrap();
-        assert!(problem.usable && problem.message.contains("timeout"), "{problem:?}");
-        assert_eq!(loaded.rejected.len(), 1);
-        place.write("a.yaml", "{");
-        assert!(place.load().sources[0].problem.as_ref().unwrap().usable, "even if unreadable");
-        place.write("a.yaml", &manifest("a", "timeout: 5\n"));
-        let loaded = place.load();
-        assert_eq!((loaded.sources[0].problem.as_ref(), loaded.rejected.len()), (None, 0));
-        std::fs::remove_file(place.directory.path().join("a.yaml")).unwrap();
-        assert!(place.load().sources.is_empty(), "what is removed is gone");
-    }
-
-    #[test]
-    fn settings_that_break_leave_the_last_good_ones_in_use() {
-        let mut place = Place::new();
-        place.write("a.yaml", &manifest("a", ""));
-        place.write("configs/a.yaml", "n: 5\n");
-        assert_eq!(n(&place.load().sources[0]), 5);
-        place.write("configs/a.yaml", "n: five\n");
-        let source = place.load().sources.remove(0);
-        assert_eq!(n(&source), 5);
-        let problem = source.problem.unwrap();
-        assert!(problem.usable && problem.message.contains("last good configuration"));
-        place.write("configs/a.yaml", "n: 6\n");
-        assert_eq!(n(&place.load().sources[0]), 6);
-    }
-
-    #[test]
-    fn a_tool_without_its_program_cannot_be_used() {
-        let mut place = Place::new();
-        place.write("a.yaml", &manifest("a", ""));
-        std::fs::remove_file(place.directory.path().join("t.py")).unwrap();
-        let problem = place.load().sources.remove(0).problem.unwrap();
-        assert!(!problem.usable && problem.message.contains("t.py` is not there"), "{problem:?}");
-        place.write("t.py", "");
-        assert_eq!(place.load().sources[0].problem, None);
-    }
-
-    #[test]
-    fn settings_that_were_never_good_make_the_tool_unusable() {
-        let mut place = Place::new();
-        place.write("a.yaml", &manifest("a", ""));
-        place.write("configs/a.yaml", "n: five\n");
-        assert!(place.load().sources[0].settings.is_err());
-    }
-
-    #[test]
-    fn what_needs_what_is_missing_off_or_itself_cannot_be_used() {
-        let mut place = Place::new();
-        place.write("a.yaml", &manifest("a", "dependencies: [b]\n"));
-        place.write("b.yaml", &manifest("b", "dependencies: [c]\n"));
-        place.write("c.yaml", &manifest("c", "enabled: false\n"));
-        place.write("d.yaml", &manifest("d", "dependencies: [e]\n"));
-        place.write("e.yaml", &manifest("e", "dependencies: [d]\n"));
-        place.write("f.yaml", &manifest("f", "dependencies: [g]\n"));
-        place.write("g.yaml", &manifest("g", ""));
-        let loaded = place.load();
-        let usable: Vec<&str> = loaded
-            .sources
-            .iter()
-            .filter(|source| source.problem.is_none() && source.manifest.enabled)
-            .map(|source| source.name.as_str())
-            .collect();
-        assert_eq!(usable, ["f", "g"]);
-    }
-}
+#[path = "sources_tests.rs"]
+mod tests;

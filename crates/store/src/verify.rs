@@ -1,11 +1,12 @@
 //! Proves that a record is what was written.
 
-use std::collections::HashMap;
+mod calls;
+mod grants;
 
 use remit_engine::ports::{Store, StoreError};
-use remit_engine::record::{CallQuery, CallRecord, CallState, EventQuery};
+use remit_engine::record::{CallQuery, EventQuery};
 use remit_model::event::{Break, Verifier};
-use remit_model::{CallId, Event, EventKind, ThreadId};
+use remit_model::{CallId, Event, Permit, ThreadId};
 
 /// How many events are read at once.
 const PAGE: usize = 1_000;
@@ -35,6 +36,18 @@ pub enum Trouble {
         /// What is missing: the beginning or the end.
         missing: &'static str,
     },
+    /// Events tell of a call that is not known, or is known otherwise than they tell.
+    Index {
+        /// Its id.
+        call: CallId,
+    },
+    /// A permission is not what the events tell.
+    Grant {
+        /// Which.
+        permit: Permit,
+        /// Whether it stands and should not; else it was taken back, and the mark of that is gone.
+        stands: bool,
+    },
     /// It cannot be read.
     Unreadable(StoreError),
 }
@@ -52,6 +65,19 @@ impl std::fmt::Display for Trouble {
             Self::Call { call, missing } => {
                 write!(out, "the event that tells the {missing} of the call `{call}` is missing")
             }
+            Self::Index { call } => {
+                write!(out, "the call `{call}` is not known as the events tell of it")
+            }
+            Self::Grant { permit, stands } => {
+                let Permit { user, agent, source, scope } = permit;
+                let of = format!("`{scope}` of `{source}` that `{user}` gave to `{agent}`");
+                match stands {
+                    true => write!(out, "no event tells that the permission {of} stands"),
+                    false => {
+                        write!(out, "the permission {of} was taken back, and the mark is gone")
+                    }
+                }
+            }
             Self::Unreadable(error) => write!(out, "the record cannot be read: {error}"),
         }
     }
@@ -68,13 +94,33 @@ pub async fn verify_with(
     store: &dyn Store,
     mut see: impl FnMut(&Event) + Send,
 ) -> Result<Vec<ThreadReport>, StoreError> {
-    let mut reports = Vec::new();
-    for head in store.threads().await? {
-        let mut walk = Walk { see: &mut see, verifier: Verifier::default(), told: HashMap::new() };
+    let mut reports: Vec<ThreadReport> = Vec::new();
+    let mut granted = grants::Told::default();
+    let before = store.threads().await?;
+    for head in &before {
+        let mut walk = Walk {
+            see: &mut see,
+            verifier: Verifier::default(),
+            calls: calls::Told::default(),
+            granted: &mut granted,
+        };
         let trouble = walk.thread(store, &head.thread).await.err();
         let (events, hash) = walk.verifier.head();
         let hash = hash.to_owned();
-        reports.push(ThreadReport { thread: head.thread, events, hash, trouble });
+        reports.push(ThreadReport { thread: head.thread.clone(), events, hash, trouble });
+    }
+    let missed = granted.miss(store).await?;
+    // Permissions of a record that grew meanwhile may have changed with it.
+    if store.threads().await? == before {
+        for (thread, trouble) in missed {
+            let of = |report: &&mut ThreadReport| report.thread == thread;
+            if let Some(report) = reports.iter_mut().find(of) {
+                report.trouble.get_or_insert(trouble);
+            } else {
+                let hash = remit_model::event::FIRST.to_owned();
+                reports.push(ThreadReport { thread, events: 0, hash, trouble: Some(trouble) });
+            }
+        }
     }
     Ok(reports)
 }
@@ -82,14 +128,8 @@ pub async fn verify_with(
 struct Walk<'s> {
     see: &'s mut (dyn FnMut(&Event) + Send),
     verifier: Verifier,
-    told: HashMap<CallId, Told>,
-}
-
-/// Counts what the events tell of the calls with one id. Two callers may use the same.
-#[derive(Default)]
-struct Told {
-    beginnings: usize,
-    ends: usize,
+    calls: calls::Told,
+    granted: &'s mut grants::Told,
 }
 
 impl Walk<'_> {
@@ -104,41 +144,18 @@ impl Walk<'_> {
             for event in &events {
                 self.verifier.next(event).map_err(Trouble::Chain)?;
                 (self.see)(event);
-                self.note(event);
+                self.granted.note(event);
+                if let Some(user) = self.calls.note(event) {
+                    self.granted.user(&user);
+                }
             }
             if events.len() < PAGE {
                 break;
             }
         }
-        calls.map_err(Trouble::Unreadable)?.iter().try_for_each(|record| self.miss(record))
-    }
-
-    fn note(&mut self, event: &Event) {
-        let Some(id) = &event.call else { return };
-        let told = self.told.entry(id.clone()).or_default();
-        match event.kind {
-            EventKind::Intent | EventKind::Asked => told.beginnings += 1,
-            EventKind::Outcome => told.ends += 1,
-            EventKind::Answered
-            | EventKind::StopAsked
-            | EventKind::GrantGiven
-            | EventKind::GrantRevoked
-            | EventKind::GrantLifted
-            | EventKind::Message => {}
+        for record in calls.map_err(Trouble::Unreadable)? {
+            self.calls.miss(&record)?;
         }
-    }
-
-    /// Looks for what was cut off: a chain does not miss what came after its last link.
-    fn miss(&mut self, record: &CallRecord) -> Result<(), Trouble> {
-        let told = self.told.entry(record.call.id.clone()).or_default();
-        let (left, missing) = match record.state {
-            CallState::Ended(_) => (&mut told.ends, "end"),
-            CallState::Asking | CallState::Running => (&mut told.beginnings, "beginning"),
-        };
-        match left.checked_sub(1) {
-            Some(less) => *left = less,
-            None => return Err(Trouble::Call { call: record.call.id.clone(), missing }),
-        }
-        Ok(())
+        self.calls.unknown(store).await
     }
 }

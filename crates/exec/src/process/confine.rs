@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::guard::{Way, follow, unplanted};
+
 /// Is the directory a confined process finds in `TMPDIR` and `HOME`. It is a file system of its own
 /// that vanishes with the process.
 pub const SCRATCH: &str = "/.scratch";
@@ -91,14 +93,25 @@ impl std::error::Error for ConfineError {}
 impl Confinement {
     /// Follows every symbolic link once, now, while the paths are the operator's.
     ///
-    /// A process is started with the places found here and a link met on the way then is refused. So
-    /// a tool that may write into one of them cannot put a link there that lends it something else
-    /// the next time.
-    pub fn resolved(mut self) -> Result<Self, ConfineError> {
+    /// A process is started with the places found here and a link met on the way then is refused, and
+    /// so is one that lies inside what is lent for writing already now. So a tool that may write into
+    /// one of them cannot put a link there that lends it something else the next time.
+    pub fn resolved(self) -> Result<Self, ConfineError> {
+        self.resolved_beside(&[])
+    }
+
+    /// Does the same where other tools may write these places.
+    pub fn resolved_beside(mut self, others: &[PathBuf]) -> Result<Self, ConfineError> {
+        let names: Vec<PathBuf> = self.read.iter().chain(&self.write).cloned().collect();
+        let ways: Vec<Way> = names.iter().map(|name| follow(name)).collect();
         let mut aliases = std::mem::take(&mut self.aliases);
+        let mut ends = ways.iter().map(|way| &way.end);
         for list in [&mut self.read, &mut self.write] {
             for path in list.iter_mut() {
                 let real = real(path)?;
+                if ends.next() != Some(&real) {
+                    return Err(refused(path, "changed while it was looked at; try again"));
+                }
                 if real != *path {
                     aliases.insert(std::mem::replace(path, real.clone()), real);
                 }
@@ -106,6 +119,9 @@ impl Confinement {
             list.sort();
             list.dedup();
         }
+        let writable: Vec<PathBuf> =
+            others.iter().map(|path| nearest_real(path)).chain(self.write.clone()).collect();
+        unplanted(&names, &ways, &writable)?;
         // What does not exist yet cannot be covered; the parts that do exist are still resolved.
         self.hidden = self.hidden.iter().map(|path| nearest_real(path)).collect();
         self.hidden.sort();

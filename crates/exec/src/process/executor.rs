@@ -16,6 +16,7 @@ use remit_engine::stage::Authorised;
 use remit_model::{Answer, Binding, Execution, Failure, Outcome, Runtime};
 use serde_json::Value;
 
+use super::lending;
 use super::pool::{Key, Pool, PoolOptions};
 use super::protocol;
 use super::runtime::{Interpreters, Kind};
@@ -38,6 +39,9 @@ pub struct Options {
     pub lent: Lent,
     /// What no process may reach: Remit's data, its policy, the configuration of tools.
     pub hidden: Vec<PathBuf>,
+    /// What no process may change, so that nothing around it is lent for writing: the same, the tools,
+    /// and the places where any of it would be looked for. None of it needs to exist.
+    pub guarded: Vec<PathBuf>,
     /// How many processes are kept.
     pub pool: PoolOptions,
 }
@@ -196,33 +200,21 @@ impl ProcessExecutor {
             Runtime::Javascript => Kind::JavaScript,
             Runtime::Native => Kind::Native,
         };
-        self.interpreters
+        let program = self
+            .interpreters
             .program(kind, root, Path::new(entry_below(root, file)))
             .await
-            .map_err(|why| Failure::new("TOOL_NOT_STARTED", why.to_string()))
+            .map_err(|why| Failure::new("TOOL_NOT_STARTED", why.to_string()))?;
+        lending::is_no_setting(&self.options.hidden, root, &program.directory)
+            .map_err(|why| Failure::new("TOOL_NOT_STARTED", why.to_string()))?;
+        Ok(program)
     }
 
-    /// Works out what the process may reach: what its scope gives, and for scopes of the file system
-    /// the directories the operator named in the tool's settings.
+    /// Works out what the process may reach, anew for every call: the policy may have changed, and so
+    /// may what its names lead to.
     fn confinement(&self, entry: &Entry, settings: &Settings) -> Result<Confinement, Failure> {
-        let lent = self.lent();
-        let access = lent.scopes.get(&entry.scope).cloned().unwrap_or_default();
-        let mut confinement = Confinement {
-            read: access.read.iter().map(PathBuf::from).collect(),
-            write: access.write.iter().map(PathBuf::from).collect(),
-            // What is not there yet is hidden from the first process that starts after it came.
-            hidden: self.options.hidden.iter().filter(|path| path.exists()).cloned().collect(),
-            network: access.network,
-            limits: lent.limits.clone(),
-            ..Confinement::default()
-        };
-        let directories = directories(settings);
-        match entry.scope.as_str() {
-            "filesystem:read" => confinement.read.extend(directories),
-            "filesystem:write" => confinement.write.extend(directories),
-            _ => {}
-        }
-        confinement.resolved().map_err(|why| Failure::new("NOT_CONFIGURED", why.to_string()))
+        lending::confinement(&self.options, &self.lent(), &entry.scope, directories(settings))
+            .map_err(|why| Failure::new("NOT_CONFIGURED", why.to_string()))
     }
 }
 

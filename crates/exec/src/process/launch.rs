@@ -23,6 +23,8 @@ use super::tail::{Hear, Tail};
 const START: Duration = Duration::from_secs(20);
 /// Is how long the keeper may take to end what it keeps before it is ended itself.
 const END: Duration = Duration::from_millis(800);
+/// Is how long a program that closed its answers may take to end by itself.
+const FINISH: Duration = Duration::from_secs(2);
 /// Is the longest greeting.
 const MOST_GREETING_BYTES: usize = 16 << 10;
 
@@ -68,7 +70,7 @@ impl Launcher {
         plan.check().map_err(|ConfineError(why)| StartError(why))?;
         let mut plan = plan.clone();
         runtime::fit(&mut plan.program.args, &plan.confinement.limits);
-        let outer = Outer { plan, groups: self.groups };
+        let outer = Outer { plan, remit: std::process::id(), groups: self.groups };
         let text = serde_json::to_string(&outer)
             .map_err(|error| StartError(format!("a path in the plan is not text: {error}")))?;
         if text.len() > MOST_PLAN_BYTES {
@@ -208,11 +210,11 @@ impl Process {
         Ending::of(status)
     }
 
-    /// Closes the requests and waits for the program to end by itself, for as long as the keeper lets
-    /// it.
+    /// Closes the requests and waits for the program to end by itself, but not for long: a program
+    /// that holds its own end of the pipe never sees it closed.
     pub async fn finish(&mut self) -> Ending {
         self.requests = None;
-        let status = self.child.wait().await;
+        let Ok(status) = timeout(FINISH, self.child.wait()).await else { return self.end().await };
         self.hear_out().await;
         Ending::of(status)
     }

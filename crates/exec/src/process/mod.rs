@@ -7,7 +7,9 @@
 
 pub mod confine;
 mod executor;
+mod guard;
 pub mod launch;
+mod lending;
 mod lines;
 pub mod offers;
 pub mod plan;

@@ -43,6 +43,11 @@ impl Plan {
 }
 
 impl Program {
+    /// Tells whether it is Remit itself, which has no directory of a tool.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.directory == Path::new("/")
+    }
+
     /// Lists what it needs to run at all.
     pub(super) fn lent(&self) -> impl Iterator<Item = &Path> {
         let directory = Some(self.directory.as_path()).filter(|path| *path != Path::new("/"));
@@ -54,6 +59,8 @@ impl Program {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Outer {
     pub(super) plan: Plan,
+    /// Remit's own process, with which the first stage ends.
+    pub(super) remit: u32,
     /// Whether control groups are used where they can be had.
     pub(super) groups: bool,
 }

@@ -91,6 +91,42 @@ async fn a_killed_keeper_takes_its_tool_along() {
     eventually("all of it ends", || processes_with(&marker).is_empty()).await;
 }
 
+/// Names the marker to the process that stands for Remit in the test below.
+const HOLDER: &str = "REMIT_TEST_HOLDER";
+
+/// Is no test: it is what the next test starts, and kills.
+#[tokio::test]
+async fn stand_in_for_remit() {
+    let Ok(marker) = std::env::var(HOLDER) else { return };
+    let mut worker = start(&misbehave().await).await;
+    result(&mut worker, "hold", json!({"marker": marker})).await;
+    let _ = call(&mut worker, "sleep", json!({"seconds": 600})).await;
+}
+
+#[tokio::test]
+async fn a_tool_that_holds_the_pipe_open_ends_with_remit_all_the_same() {
+    let marker = marker("holder");
+    let mut remit = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "ends::stand_in_for_remit"])
+        .env(HOLDER, &marker)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("the grandchild starts", || processes_with(&marker).len() == 1).await;
+    remit.kill().unwrap();
+    remit.wait().unwrap();
+    eventually("all of it ends", || processes_with(&marker).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_tool_that_holds_the_pipe_open_and_closes_its_answers_does_not_hold_its_call() {
+    let mut worker = start(&misbehave().await).await;
+    let held = call(&mut worker, "hold", json!({"close": true}));
+    let error = tokio::time::timeout(LONG, held).await.unwrap().unwrap_err();
+    assert_eq!(error.code(), "TOOL_ENDED");
+    assert!(!exists(worker.pid()));
+}
+
 #[tokio::test]
 async fn a_signal_of_the_tool_to_its_group_does_not_reach_the_keeper() {
     let mut worker = start(&misbehave().await).await;

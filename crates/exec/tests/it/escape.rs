@@ -76,6 +76,16 @@ const ALWAYS: &[&str] = &[
     "share_a_namespace_with_remit",
     "gain_privileges_by_a_program",
     "run_without_a_filter",
+    "leave_a_program_that_raises_privileges",
+    "leave_one_by_its_open_file",
+    "make_one_that_raises_privileges",
+    "make_a_node_that_raises_privileges",
+    "make_one_by_a_newer_call",
+    "hold_up_who_opens_a_file",
+    "be_told_of_changes_by_signals",
+    "watch_what_was_lent",
+    "map_memory_that_grows_uncounted",
+    "have_its_core_handed_on",
 ];
 
 /// Are the attempts that root of the machine succeeds with, where the sandbox is off.

@@ -19,5 +19,6 @@ mod limits;
 mod offers;
 mod pool;
 mod runtime;
+mod scripts;
 mod service;
 mod support;

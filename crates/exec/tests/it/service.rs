@@ -172,3 +172,20 @@ async fn a_dropped_service_ends() {
     drop(service);
     eventually("it ends", || !exists(pid)).await;
 }
+
+#[tokio::test]
+async fn the_progress_of_one_call_is_bounded_as_its_answer_is() {
+    let mut plan = misbehave().await;
+    plan.confinement.limits.output_bytes = 10_000;
+    let service = Service::start(launcher(), plan, quick());
+    running(&service).await;
+    let few = call_within(&service, "progress", json!({"steps": 20}), LONG).await;
+    assert!(few.is_ok(), "{few:?}");
+    // What earlier calls said does not count.
+    for _ in 0..10 {
+        call_within(&service, "progress", json!({"steps": 20}), LONG).await.unwrap();
+    }
+    let flood = call_within(&service, "flood_lines", json!({}), LONG).await;
+    assert_eq!(flood.unwrap_err(), WorkerError::TooMuchOutput { most: 10_000 });
+    service.stop().await;
+}

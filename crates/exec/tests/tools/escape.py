@@ -7,10 +7,12 @@ wrong, and reaching the check of the arguments counts as success.
 
 import ctypes
 import errno
+import fcntl
 import json
 import mmap
 import os
 import platform
+import resource
 import shutil
 import signal
 import socket
@@ -26,14 +28,14 @@ attempts = {}
 NUMBERS = {
     "x86_64": dict(
         ptrace=101, process_vm_readv=310, mount=165, umount2=166, pivot_root=155, unshare=272, setns=308, clone=56,
-        clone3=435, io_uring_setup=425, bpf=321, add_key=248, keyctl=250, perf_event_open=298, userfaultfd=323,
+        clone3=435, openat2=437, io_uring_setup=425, bpf=321, add_key=248, keyctl=250, perf_event_open=298, userfaultfd=323,
         kexec_load=246, init_module=175, finit_module=313, delete_module=176, personality=135, reboot=169,
         swapon=167, quotactl=179, fanotify_init=300, memfd_create=319, name_to_handle_at=303, open_by_handle_at=304,
         sethostname=170, clock_settime=227, syslog=103, pidfd_getfd=438, pidfd_open=434, fsopen=430, open_tree=428,
         shmget=29, mq_open=240, iopl=172, modify_ldt=154, acct=163, lookup_dcookie=212, seccomp=317, settimeofday=164),
     "aarch64": dict(
         ptrace=117, process_vm_readv=270, mount=40, umount2=39, pivot_root=41, unshare=97, setns=268, clone=220,
-        clone3=435, io_uring_setup=425, bpf=280, add_key=217, keyctl=219, perf_event_open=241, userfaultfd=282,
+        clone3=435, openat2=437, io_uring_setup=425, bpf=280, add_key=217, keyctl=219, perf_event_open=241, userfaultfd=282,
         kexec_load=104, init_module=105, finit_module=273, delete_module=106, personality=92, reboot=142, swapon=224,
         quotactl=60, fanotify_init=262, memfd_create=279, name_to_handle_at=264, open_by_handle_at=265,
         sethostname=161, clock_settime=112, syslog=116, pidfd_getfd=438, pidfd_open=434, fsopen=430, open_tree=428,
@@ -585,6 +587,95 @@ def share_a_namespace_with_remit(at):
     if not shared:
         raise OSError(errno.ENOENT, "none")
     return shared
+
+
+def raising(path, make):
+    """Makes a file in a way of its own, and tells whether it would run as its owner."""
+    try:
+        made = make(path)
+        if isinstance(made, int):
+            os.close(made)
+        if not os.stat(path).st_mode & (stat.S_ISUID | stat.S_ISGID):
+            raise OSError(errno.EPERM, "without the bits")
+    finally:
+        if os.path.isdir(path):
+            os.rmdir(path)
+        elif os.path.exists(path):
+            os.unlink(path)
+    return "left"
+
+
+@attempt
+def leave_a_program_that_raises_privileges(at):
+    def make(path):
+        shutil.copy(sys.executable, path)
+        os.chmod(path, 0o4755)
+    return raising(at["out"] + "/raise", make)
+
+
+@attempt
+def leave_one_by_its_open_file(at):
+    def make(path):
+        made = os.open(path, os.O_CREAT | os.O_WRONLY, 0o755)
+        os.fchmod(made, 0o2755)
+        return made
+    return raising(at["out"] + "/raise-open", make)
+
+
+@attempt
+def make_one_that_raises_privileges(at):
+    return raising(at["out"] + "/raise-new", lambda path: os.open(path, os.O_CREAT | os.O_WRONLY, 0o4755))
+
+
+@attempt
+def make_a_node_that_raises_privileges(at):
+    return raising(at["out"] + "/raise-node", lambda path: os.mknod(path, stat.S_IFREG | 0o4755))
+
+
+@attempt
+def make_one_by_a_newer_call(at):
+    how = struct.pack("QQQ", os.O_CREAT | os.O_WRONLY, 0o4755, 0)
+    return raising(at["out"] + "/raise-newer",
+                   lambda path: system("openat2", -100, path.encode(), ctypes.create_string_buffer(how, 24), 24))
+
+
+@attempt
+def hold_up_who_opens_a_file(at):
+    with open(at["lent"] + "/a.txt") as file:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return "held"
+
+
+@attempt
+def be_told_of_changes_by_signals(at):
+    place = os.open(at["lent"], os.O_RDONLY)
+    fcntl.fcntl(place, fcntl.F_NOTIFY, fcntl.DN_MODIFY)
+    fcntl.fcntl(place, fcntl.F_NOTIFY, 0)
+    return "told"
+
+
+@attempt
+def watch_what_was_lent(at):
+    watch = libc.inotify_init1(0)
+    if watch < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+    return watch
+
+
+@attempt
+def map_memory_that_grows_uncounted(at):
+    mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x100).close()
+    return "mapped"
+
+
+@attempt
+def have_its_core_handed_on(at):
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except ValueError as error:
+        raise OSError(errno.EPERM, str(error)) from error
+    return "would"
 
 
 @attempt

@@ -78,6 +78,14 @@ def serve(request):
     elif what == "close":
         os.close(1)
         time.sleep(600)
+    elif what == "hold":
+        # Whoever holds this end never sees the pipe closed by the other.
+        kept.append(os.open("/proc/self/fd/0", os.O_WRONLY))
+        if given.get("close"):
+            os.close(1)
+            time.sleep(600)
+        start_sleeper(given["marker"])
+        result = "held"
     elif what == "fork_bomb":
         result = bomb(given["most"])
     elif what == "memory":

@@ -12,6 +12,10 @@ use crate::contract::Failure;
 /// Is how much all the parts of a document may unpack to.
 pub(super) const UNPACKED_BYTES: u64 = 256 << 20;
 
+/// Is how much a list of how parts belong together may unpack to: it is kept whole, and it is read
+/// before it is known what the document is.
+const RELATIONS_BYTES: u64 = 4 << 20;
+
 /// Is a document whose parts can be read.
 pub(super) struct Package<B> {
     archive: ZipArchive<Cursor<B>>,
@@ -53,7 +57,9 @@ impl<B: AsRef<[u8]>> Package<B> {
     /// Reads a part that says how parts belong together; a missing one says nothing.
     pub(super) fn relations(&mut self, part: &str) -> Result<Vec<Relation>, Failure> {
         let mut relations = Vec::new();
-        self.read(part, |xml| {
+        let held_back = self.left.saturating_sub(RELATIONS_BYTES);
+        self.left -= held_back;
+        let read = self.read(part, |xml| {
             while let Some(item) = xml.next()? {
                 if let Item::Open(element) = item
                     && element.local_name().into_inner() == "Relationship"
@@ -67,8 +73,9 @@ impl<B: AsRef<[u8]>> Package<B> {
                 }
             }
             Ok(())
-        })?;
-        Ok(relations)
+        });
+        self.left += held_back;
+        read.map(|_| relations)
     }
 
     /// Reads a part as XML. Says whether there is such a part.
@@ -118,7 +125,9 @@ impl Limit {
         match self {
             Self::Unpacked => Failure::new(
                 "TOO_LARGE",
-                format!("the {what} unpacks to more than {UNPACKED_BYTES} bytes; it is not read"),
+                format!(
+                    "the {what} unpacks to more than {UNPACKED_BYTES} bytes, or a list of its parts to more than {RELATIONS_BYTES}; it is not read"
+                ),
             ),
             Self::Time => Failure::timeout(&format!("reading the {what}")),
         }
@@ -161,6 +170,28 @@ mod tests {
         };
         assert_eq!(read(5).unwrap(), 5);
         assert_eq!(read(4).unwrap_err().to_string(), Limit::Unpacked.to_string());
+    }
+
+    /// Makes an archive whose list of parts has this many bytes.
+    fn with_relations(bytes: usize) -> Vec<u8> {
+        use std::io::Write as _;
+        let options = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored);
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        archive.start_file("_rels/.rels", options).unwrap();
+        let start = "<Relationships>";
+        let end =
+            r#"<Relationship Id="a" Type="x/officeDocument" Target="word/d.xml"/></Relationships>"#;
+        let fill = " ".repeat(bytes - start.len() - end.len());
+        archive.write_all(format!("{start}{fill}{end}").as_bytes()).unwrap();
+        archive.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn a_list_of_parts_is_read_up_to_its_bound() {
+        let most = usize::try_from(RELATIONS_BYTES).unwrap();
+        assert_eq!(kind(&with_relations(most)), Some(Kind::Docx));
+        assert_eq!(kind(&with_relations(most + 1)), None);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use remit_engine::catalog::Settings;
 use remit_engine::redact::Redactor;
 use remit_manifest::schema::validator::Validator;
 use remit_manifest::shape::Shape;
-use remit_model::{Manifest, canonical, text};
+use remit_model::{Diagnostic, Manifest, canonical, text};
 use serde_json::{Map, Value};
 
+use super::secrets::Secrets;
 use super::{in_one_line, judge};
 
 /// Looks an environment variable up.
@@ -40,7 +41,7 @@ pub(crate) fn load(
     made: Option<&Map<String, Value>>,
     environment: Environment<'_>,
 ) -> Result<Settings, Wrong> {
-    let mut written = if path.exists() { read(path)? } else { Map::new() };
+    let mut written = if path.exists() { read(manifest, path)? } else { Map::new() };
     for (name, value) in made.into_iter().flatten() {
         if manifest.settings.iter().any(|field| field.name == *name) {
             written.insert(name.clone(), value.clone());
@@ -49,12 +50,21 @@ pub(crate) fn load(
     complete(manifest, written, path, environment)
 }
 
-fn read(path: &Path) -> Result<Map<String, Value>, Wrong> {
+fn read(manifest: &Manifest, path: &Path) -> Result<Map<String, Value>, Wrong> {
     static ANY: Shape = Shape::Map(&Shape::Any);
     let judged = judge(path, &ANY).map_err(|reason| {
         vec![format!("cannot read {}: {reason}", crate::paths::for_people(path))]
     })?;
-    let wrong: Wrong = judged.errors().map(|d| in_one_line(path, d)).collect();
+    let secrets = Secrets::of(manifest);
+    let said = |d: &Diagnostic| match secrets.above(&d.pointer) {
+        // What is said of it may name what is written there.
+        Some(place) => {
+            let message = format!("{} in {}, which is secret", d.rule, text::quoted(&place));
+            in_one_line(path, &Diagnostic { message, ..d.clone() })
+        }
+        None => in_one_line(path, d),
+    };
+    let wrong: Wrong = judged.errors().map(said).collect();
     match judged.reading.root.as_ref().map(remit_model::Node::to_json) {
         Some(Value::Object(map)) if wrong.is_empty() => Ok(map),
         // A file of comments sets nothing.
@@ -93,21 +103,16 @@ fn complete(
             values.insert(name.clone(), default.clone());
         }
     }
-    let redactor = Redactor::new(secrets(manifest, &values));
+    let secrets = Secrets::of(manifest);
+    let redactor = Redactor::new(secrets.leaves(&values));
     let values = Value::Object(values);
     if let Some(schema) = schema {
         let validator = Validator::compile(schema).map_err(|why| vec![why])?;
-        // A message of the validator repeats the value it speaks of.
-        let secret = |path: &str| {
-            manifest
-                .settings
-                .iter()
-                .any(|field| field.secret && path.starts_with(&format!("/{}", field.name)))
-        };
         wrong.extend(validator.errors(&values).into_iter().map(|(place, message)| {
-            let message = match secret(&place) {
-                true => "the value does not fit its schema".to_owned(),
-                false => redactor.text(&message),
+            // A message of the validator repeats the value it speaks of, or a key in it.
+            let (place, message) = match secrets.above(&place) {
+                Some(above) => (above, "the value does not fit its schema".to_owned()),
+                None => (place, redactor.text(&message)),
             };
             let file = crate::paths::for_people(path);
             match place.as_str() {
@@ -129,26 +134,6 @@ fn complete(
 
 fn properties(schema: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     schema.and_then(|s| s.get("properties")).and_then(Value::as_object).into_iter().flatten()
-}
-
-fn secrets(manifest: &Manifest, values: &Map<String, Value>) -> Vec<String> {
-    let mut found = Vec::new();
-    for field in manifest.settings.iter().filter(|field| field.secret) {
-        if let Some(value) = values.get(&field.name) {
-            leaves(value, &mut found);
-        }
-    }
-    found
-}
-
-fn leaves(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) => found.push(text.clone()),
-        Value::Number(number) => found.push(number.to_string()),
-        Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
-        Value::Object(map) => map.values().for_each(|item| leaves(item, found)),
-        Value::Null | Value::Bool(_) => {}
-    }
 }
 
 /// Tells whether a text is one variable and nothing else.
@@ -227,14 +212,8 @@ fn expanded(
 /// Shows a tool's settings with the secrets hidden.
 pub(crate) fn shown(manifest: &Manifest, settings: &Settings) -> Map<String, Value> {
     let mut values = settings.values.clone();
-    for (name, value) in &mut values {
-        let secret = manifest.settings.iter().any(|field| field.secret && field.name == *name);
-        if secret && !value.is_null() && value.as_str() != Some("") {
-            *value = Value::String(remit_engine::redact::HIDDEN.to_owned());
-        } else {
-            settings.redactor.value(value);
-        }
-    }
+    Secrets::of(manifest).hide(&mut values);
+    values.values_mut().for_each(|value| settings.redactor.value(value));
     values
 }
 
@@ -293,5 +272,24 @@ mod tests {
         let absent = with(json!({})).unwrap_err();
         assert!(absent[0].contains("api_key"), "{absent:?}");
         assert!(absent[0].contains("not there yet"), "{absent:?}");
+    }
+
+    #[test]
+    fn no_key_below_a_secret_is_named() {
+        let text = r#"{"manifest_version":"1.0.0","name":"t","display_name":"T","description":"d","entry":"t.py",
+            "config_schema":{"people":{"type":"object","secret":true,
+            "additionalProperties":{"type":"integer"}}},"commands":[{"name":"c","description":"d"}]}"#;
+        let options = remit_manifest::compile::Options::default();
+        let manifest = remit_manifest::compile::check(text.as_bytes(), options).manifest().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t.yaml");
+        for (wrong, place) in [
+            ("people: {c4nary-1: x}\n", "`/people`: the value"),
+            ("people:\n  c4nary-2: 1\n  c4nary-2: 1\n", "in `/people`"),
+        ] {
+            std::fs::write(&path, wrong).unwrap();
+            let said = load(&manifest, &path, None, &|_| None).unwrap_err().join("; ");
+            assert!(said.contains(place) && !said.contains("c4nary"), "{said}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The calls a service has open, and the answers it owes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -11,6 +11,17 @@ use super::super::worker::WorkerError;
 pub(super) struct Open {
     pub(super) answer: oneshot::Sender<Result<Answer, WorkerError>>,
     pub(super) steps: mpsc::Sender<Progress>,
+    /// How many bytes of progress it may still have.
+    pub(super) left: usize,
+}
+
+/// Says why a line ends the process that wrote it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unwanted {
+    /// It is wrong.
+    Bad(String),
+    /// One call had more progress than it may.
+    TooMuch,
 }
 
 /// Is every call a service was given and has not answered.
@@ -18,8 +29,9 @@ pub(super) struct Open {
 pub(super) struct Calls {
     last: u64,
     open: HashMap<String, Open>,
-    /// Calls whose callers gave up: their answers are thrown away when they come.
-    owed: HashSet<String>,
+    /// Calls whose callers gave up: their answers are thrown away when they come. With each the bytes
+    /// of progress it may still have.
+    owed: HashMap<String, usize>,
 }
 
 impl Calls {
@@ -33,8 +45,8 @@ impl Calls {
 
     /// Notes that nobody waits for a call any more, and whether its request was sent.
     pub(super) fn give_up(&mut self, id: String, sent: bool) {
-        if self.open.remove(&id).is_some() && sent {
-            self.owed.insert(id);
+        if let Some(open) = self.open.remove(&id).filter(|_| sent) {
+            self.owed.insert(id, open.left);
         }
     }
 
@@ -49,21 +61,32 @@ impl Calls {
         self.owed.len()
     }
 
-    /// Hands a line to whoever waits for it, or says what is wrong with it.
-    pub(super) fn hand(&mut self, line: Line) -> Result<(), String> {
-        let unasked = || Err("answers a request that was not asked".to_owned());
+    /// Hands a line of so many bytes to whoever waits for it, or says what is wrong with it.
+    pub(super) fn hand(&mut self, line: Line, bytes: usize) -> Result<(), Unwanted> {
+        let unasked = || Err(Unwanted::Bad("answers a request that was not asked".to_owned()));
+        let spend = |left: &mut usize| {
+            *left = left.checked_sub(bytes).ok_or(Unwanted::TooMuch)?;
+            Ok(())
+        };
         match line.says {
             Says::Answer(answer) => match self.open.remove(&line.id) {
                 Some(open) => drop(open.answer.send(Ok(*answer))),
-                None if self.owed.remove(&line.id) => {}
+                None if self.owed.remove(&line.id).is_some() => {}
                 None => return unasked(),
             },
-            Says::Progress(step) => match self.open.get(&line.id) {
-                Some(open) => drop(open.steps.try_send(step)),
-                None if self.owed.contains(&line.id) => {}
-                None => return unasked(),
-            },
-            Says::Pong => return Err("answers a ping that was not sent".to_owned()),
+            Says::Progress(step) => {
+                match (self.open.get_mut(&line.id), self.owed.get_mut(&line.id)) {
+                    (Some(open), _) => {
+                        spend(&mut open.left)?;
+                        drop(open.steps.try_send(step));
+                    }
+                    (None, Some(left)) => spend(left)?,
+                    (None, None) => return unasked(),
+                }
+            }
+            Says::Pong => {
+                return Err(Unwanted::Bad("answers a ping that was not sent".to_owned()));
+            }
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::super::lines::NoLine;
 use super::super::plan::Plan;
 use super::super::protocol::{Line, Says, ping, read_line};
 use super::super::worker::{WorkerError, start_of};
+use super::calls::Unwanted;
 use super::{Outgoing, ServiceOptions, ServiceState, Shared};
 
 /// Is how many answers a service may owe to callers that no longer wait.
@@ -114,16 +115,19 @@ impl Keeper {
             tokio::select! {
                 () = self.stop.cancelled() => return Failed::Stopped,
                 line = process.answers.next(most) => {
-                    let (line, start) = match line {
-                        Ok(line) => (read_line(line), start_of(line)),
+                    let (line, start, bytes) = match line {
+                        Ok(line) => (read_line(line), start_of(line), line.len()),
                         Err(NoLine::TooLong) => return Failed::TooMuch(most_bytes),
                         Err(NoLine::End | NoLine::Broken(_)) => return Failed::Ended,
                     };
-                    let done = line.and_then(|line| {
-                        if health.is_answered_by(&line) { Ok(()) } else { self.shared.calls().hand(line) }
+                    let done = line.map_err(Unwanted::Bad).and_then(|line| {
+                        if health.is_answered_by(&line) { return Ok(()) }
+                        self.shared.calls().hand(line, bytes)
                     });
-                    if let Err(why) = done {
-                        return Failed::Bad(why, start);
+                    match done {
+                        Ok(()) => {}
+                        Err(Unwanted::Bad(why)) => return Failed::Bad(why, start),
+                        Err(Unwanted::TooMuch) => return Failed::TooMuch(most_bytes),
                     }
                 }
                 _ = check.tick() => {

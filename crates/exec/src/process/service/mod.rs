@@ -75,6 +75,7 @@ pub struct Service {
     shared: Arc<Shared>,
     state: watch::Receiver<ServiceState>,
     stop: CancellationToken,
+    most_progress: usize,
 }
 
 struct Shared {
@@ -101,6 +102,8 @@ impl Service {
         let (tell, state) = watch::channel(ServiceState::Starting);
         let shared = Arc::new(Shared { requests, calls: Mutex::default() });
         let stop = CancellationToken::new();
+        let most_progress =
+            usize::try_from(plan.confinement.limits.output_bytes).unwrap_or(usize::MAX);
         let keeper = Keeper {
             launcher,
             plan,
@@ -111,7 +114,7 @@ impl Service {
             stop: stop.clone(),
         };
         tokio::spawn(keeper.keep());
-        Self { shared, state, stop }
+        Self { shared, state, stop, most_progress }
     }
 
     /// Tells how it is.
@@ -136,7 +139,7 @@ impl Service {
         let mut guard = GiveUp { shared: &self.shared, id: None, sent: false };
         let work = async {
             self.running().await?;
-            let id = self.shared.calls().open(Open { answer, steps });
+            let id = self.shared.calls().open(Open { answer, steps, left: self.most_progress });
             guard.id = Some(id.clone());
             let mut line = Vec::new();
             write_request(&mut line, &id, request).map_err(WorkerError::NotStarted)?;

@@ -68,7 +68,7 @@ fn confine(inner: &Inner) -> Result<bool, String> {
     files::restrict(&lent, &inner.plan.confinement)?;
     std::env::set_current_dir(&inner.plan.program.directory)
         .map_err(while_("cannot enter the tool's directory"))?;
-    syscalls::filter(&inner.plan.confinement)?;
+    syscalls::filter(inner.plan.confinement.network, inner.plan.program.is_built_in())?;
     Ok(bounded)
 }
 

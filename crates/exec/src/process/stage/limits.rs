@@ -8,9 +8,13 @@ use super::{mounts, while_};
 /// Is the smallest number the kernel takes for the highest process id.
 const LEAST_PID_MAX: u64 = 301;
 
+/// Is too little for a core dump in a file. Where the machine hands cores to a program this number,
+/// and no other, keeps the kernel from doing so.
+const NO_CORES: u64 = 1;
+
 /// Sets the limits of this process, which all that it starts inherit.
 pub(super) fn apply(limits: &Limits, sandbox: Sandbox) -> Result<(), String> {
-    set("core dumps", Resource::Core, 0)?;
+    set("core dumps", Resource::Core, NO_CORES)?;
     set("file size", Resource::Fsize, limits.file_bytes)?;
     set("open files", Resource::Nofile, limits.open_files)?;
     // Outside a user namespace this would count every process of the user. Inside, the keeper is one.

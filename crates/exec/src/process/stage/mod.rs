@@ -16,11 +16,13 @@ mod files;
 mod groups;
 mod inner;
 mod limits;
+mod modes;
 mod mounts;
 mod outer;
 mod privileges;
 mod probe;
 mod root;
+mod script;
 mod syscalls;
 mod table;
 

@@ -52,6 +52,9 @@ pub(super) fn run(text: &OsStr) -> ExitCode {
 struct Keeper {
     child: Child,
     gone: OwnedFd,
+    /// Remit itself. The pipe of requests alone does not tell that it is gone: the program can hold
+    /// that open for as long as it likes.
+    remit: OwnedFd,
     signals: SignalFd,
     namespaced: bool,
     group: Option<Group>,
@@ -64,6 +67,7 @@ impl Keeper {
         let signals = listen()?;
         let text = text.to_str().ok_or("the plan is not text")?;
         let asked: Outer = serde_json::from_str(text).map_err(while_("the plan cannot be read"))?;
+        let remit = watch_parent(asked.remit)?;
         let plan = asked.plan;
         plan.check().map_err(|error| error.to_string())?;
         let unlimited = is_root_of_the_machine();
@@ -96,7 +100,7 @@ impl Keeper {
         };
         // It waits for this, and if it cannot be told it is gone, which is noticed below.
         let _ = pidfd_send_signal(&gone, word);
-        Ok(Self { child, gone, signals, namespaced, group, scratch })
+        Ok(Self { child, gone, remit, signals, namespaced, group, scratch })
     }
 
     fn keep(mut self) -> ExitCode {
@@ -124,6 +128,7 @@ impl Keeper {
             let mut fds = vec![
                 PollFd::new(&self.gone, PollFlags::IN),
                 PollFd::new(&self.signals, PollFlags::IN),
+                PollFd::new(&self.remit, PollFlags::IN),
             ];
             if until.is_none() {
                 // Asks for nothing but the hang-up: what is in the pipe is the program's to read.
@@ -137,8 +142,7 @@ impl Keeper {
                 Ok(_) => {}
             }
             let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
-            let (ended, told) = (happened.next(), happened.next());
-            if ended == Some(true) || told == Some(true) {
+            if happened.by_ref().take(3).any(|so| so) {
                 return;
             }
             if happened.next() == Some(true) {
@@ -157,6 +161,18 @@ fn close_strays() {
         // The listing's own number is among them and closed already.
         let _ = nix::unistd::close(number);
     }
+}
+
+/// Opens Remit's process to learn of its end.
+fn watch_parent(remit: u32) -> Result<OwnedFd, String> {
+    let gone = || "Remit is gone".to_owned();
+    let parent = rustix::process::getppid().ok_or_else(gone)?;
+    let watched =
+        pidfd_open(parent, PidfdFlags::empty()).map_err(while_("cannot watch Remit's process"))?;
+    // Looked at again: if it ended before it was opened, the number is another's by now.
+    let is_remit = |pid: Pid| u32::try_from(pid.as_raw_nonzero().get()) == Ok(remit);
+    let still = rustix::process::getppid();
+    still.filter(|still| *still == parent && is_remit(*still)).map(|_| watched).ok_or_else(gone)
 }
 
 /// Turns the signals that end this process into something to wait for, before there is a child.

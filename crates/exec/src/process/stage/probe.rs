@@ -8,7 +8,7 @@ use landlock::{ABI, Access, AccessFs, LandlockStatus, Ruleset, RulesetAttr, Rule
 use nix::sched::{CloneFlags, unshare};
 use serde::{Deserialize, Serialize};
 
-use super::super::confine::{Confinement, Limits};
+use super::super::confine::Limits;
 use super::groups::Group;
 use super::syscalls;
 
@@ -62,7 +62,7 @@ fn attempt(layer: Layer) -> Result<String, String> {
         Layer::Mounts => namespace("mount", CloneFlags::CLONE_NEWNS),
         Layer::Landlock => landlock(),
         Layer::Seccomp => {
-            syscalls::filter(&Confinement::default())?;
+            syscalls::filter(false, false)?;
             Ok("system calls can be filtered".to_owned())
         }
         Layer::Groups => groups(),

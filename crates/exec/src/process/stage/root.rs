@@ -11,7 +11,7 @@ use rustix::mount::{MountAttrFlags, MountFlags};
 use super::super::confine::{Confinement, SCRATCH};
 use super::super::plan::Plan;
 use super::mounts::{self, Links, Missing, PLAIN};
-use super::while_;
+use super::{script, while_};
 
 /// Are the system's libraries: every program of the machine needs some of them.
 const LIBRARIES: [&str; 8] = [
@@ -109,8 +109,8 @@ type Layout = BTreeMap<PathBuf, What>;
 
 /// Makes the private root, enters it, and gives what is in it.
 pub(super) fn enter(plan: &Plan) -> Result<Vec<Lent>, String> {
-    let script = interpreter(&plan.program.path);
-    let layout = thin(&layout(plan, script.as_ref().map(|(_, real)| real.as_path())));
+    let script = script::interpreter(plan)?;
+    let layout = thin(&layout(plan, script.as_ref().map(|script| script.real.as_path())));
     mounts::make_private()?;
     let mut trees = Vec::new();
     for (path, what) in &layout {
@@ -129,8 +129,8 @@ pub(super) fn enter(plan: &Plan) -> Result<Vec<Lent>, String> {
         }
     }
     let kept = furnish(&root, &plan.confinement, &layout, &mut lent)?;
-    if let Some((named, real)) = script {
-        mounts::link(&root, &named, &real).map_err(while_("cannot make a link"))?;
+    if let Some(script) = script {
+        mounts::link(&root, &script.named, &script.real).map_err(while_("cannot make a link"))?;
     }
     reflag(stage, &layout, &kept)?;
     mounts::pivot(&root)?;
@@ -168,17 +168,6 @@ fn layout(plan: &Plan, interpreter: Option<&Path>) -> Layout {
         layout.insert(path.clone(), What::Hide);
     }
     layout
-}
-
-/// Gives the interpreter a script names in its first line, as it is written there and where it is.
-fn interpreter(program: &Path) -> Option<(PathBuf, PathBuf)> {
-    use std::io::Read;
-    let mut start = Vec::new();
-    std::fs::File::open(program).ok()?.take(256).read_to_end(&mut start).ok()?;
-    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    let named = PathBuf::from(std::str::from_utf8(line).ok()?.split_whitespace().next()?);
-    let real = named.canonicalize().ok()?;
-    Some((named, real))
 }
 
 /// Leaves out what lies in something that is lent the same way already, and what hides nothing.

@@ -12,17 +12,18 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch,
 };
 
-use super::super::confine::Confinement;
-use super::table;
-use super::while_;
+use super::{modes, table, while_};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Restricts the system calls of this process, for good.
-pub(super) fn filter(confinement: &Confinement) -> Result<(), String> {
-    let network = confinement.network;
+pub(super) fn filter(network: bool, built_in: bool) -> Result<(), String> {
     let programs = [
-        (allowed(network), SeccompAction::Errno(errno(libc::ENOSYS)), SeccompAction::Allow),
+        (
+            allowed(network, built_in),
+            SeccompAction::Errno(errno(libc::ENOSYS)),
+            SeccompAction::Allow,
+        ),
         (refused(network), SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM))),
     ];
     for (rules, otherwise, matched) in programs {
@@ -48,13 +49,16 @@ fn compile(
     SeccompFilter::new(rules, otherwise, matched, machine)?.try_into()
 }
 
-fn allowed(network: bool) -> Result<Rules, BackendError> {
+fn allowed(network: bool, built_in: bool) -> Result<Rules, BackendError> {
     let ordinary = table::ALLOWED.iter().chain(table::ALLOWED_HERE);
     let mut rules: Rules = ordinary.map(|call| (*call, Vec::new())).collect();
     // Namespaces are named in the flags; what is named is refused by the other filter, and so is
     // the call that puts that filter up.
     rules.insert(libc::SYS_clone, Vec::new());
     rules.insert(libc::SYS_seccomp, Vec::new());
+    if built_in {
+        rules.insert(libc::SYS_openat2, Vec::new());
+    }
     if network {
         rules.extend(table::NETWORK.iter().map(|call| (*call, Vec::new())));
         rules.insert(libc::SYS_socket, sockets()?);
@@ -79,9 +83,35 @@ fn refused(network: bool) -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_ioctl, any(terminal)?);
     let prctl = table::PRCTL.iter().map(|option| is(0, SeccompCmpOp::Eq, bits(*option)));
     rules.insert(libc::SYS_prctl, any(prctl)?);
-    // Memory that is shared and belongs to no file is counted against no limit.
-    let shared = bits(libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    rules.insert(libc::SYS_mmap, any([has(3, shared)].into_iter())?);
+    let fcntl = table::FCNTL.iter().map(|request| is(1, SeccompCmpOp::Eq, *request));
+    rules.insert(libc::SYS_fcntl, any(fcntl)?);
+    // Memory that is shared and belongs to no file is counted against no limit, nor is what grows.
+    let uncounted = [libc::MAP_SHARED | libc::MAP_ANONYMOUS, libc::MAP_GROWSDOWN];
+    rules.insert(libc::SYS_mmap, any(uncounted.into_iter().map(|flags| has(3, bits(flags))))?);
+    // Where cores go to a program, a limit of nothing does not keep them from it; see `limits`.
+    let core = |argument| is(argument, SeccompCmpOp::Eq, table::CORE);
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
+    rules.insert(libc::SYS_prlimit64, vec![all([core(1), sets])?]);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_setrlimit, vec![all([core(0)])?]);
+    rules.extend(raising()?);
+    Ok(rules)
+}
+
+/// Lists the calls that would leave a program which runs as Remit's user, whoever starts it.
+fn raising() -> Result<Rules, BackendError> {
+    let mut rules = Rules::new();
+    for (call, mode) in modes::MODES.iter().chain(modes::MODES_HERE) {
+        rules.insert(*call, any(modes::RAISING.iter().map(|bit| has(*mode, *bit)))?);
+    }
+    for (call, flags) in modes::OPENS.iter().chain(modes::OPENS_HERE) {
+        for made in modes::MAKING {
+            for bit in modes::RAISING {
+                let rule = all([has(*flags, bits(*made)), has(*flags + 1, *bit)])?;
+                rules.entry(*call).or_default().push(rule);
+            }
+        }
+    }
     Ok(rules)
 }
 
@@ -145,9 +175,15 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_built_in_opens_files_by_a_call_that_hides_their_mode() {
+        assert!(allowed(false, true).unwrap().contains_key(&libc::SYS_openat2));
+        assert!(!allowed(true, false).unwrap().contains_key(&libc::SYS_openat2));
+    }
+
+    #[test]
     fn both_filters_compile_for_every_machine_and_fit_the_kernel() {
         for network in [false, true] {
-            for rules in [allowed(network).unwrap(), refused(network).unwrap()] {
+            for rules in [allowed(network, true).unwrap(), refused(network).unwrap()] {
                 let program =
                     compile(rules, SeccompAction::Allow, SeccompAction::KillProcess).unwrap();
                 assert!(program.len() < 4096);

@@ -1,7 +1,8 @@
 //! The lists of system calls. What is in neither list does not exist for a tool.
 //!
 //! `clone3` is in neither on purpose: its flags are behind a pointer, where no filter sees them. A C
-//! library that is told that it does not exist uses `clone`.
+//! library that is told that it does not exist uses `clone`. `openat2` hides the mode of a new file in
+//! the same way; only what is built in gets it, which opens nothing by any other call.
 
 use libc::*;
 
@@ -20,7 +21,6 @@ pub(super) const ALLOWED: &[i64] = &[
     SYS_close,
     SYS_close_range,
     SYS_openat,
-    SYS_openat2,
     SYS_lseek,
     SYS_dup,
     SYS_dup3,
@@ -76,9 +76,6 @@ pub(super) const ALLOWED: &[i64] = &[
     SYS_removexattr,
     SYS_lremovexattr,
     SYS_fremovexattr,
-    SYS_inotify_init1,
-    SYS_inotify_add_watch,
-    SYS_inotify_rm_watch,
     SYS_mmap,
     SYS_munmap,
     SYS_mprotect,
@@ -251,7 +248,6 @@ pub(super) const ALLOWED_HERE: &[i64] = &[
     SYS_alarm,
     SYS_time,
     SYS_arch_prctl,
-    SYS_inotify_init,
     SYS_eventfd,
     SYS_signalfd,
     SYS_fchmodat2,
@@ -312,6 +308,9 @@ pub(super) const REFUSED: &[i64] = &[
     SYS_lookup_dcookie,
     SYS_fanotify_init,
     SYS_fanotify_mark,
+    SYS_inotify_init1,
+    SYS_inotify_add_watch,
+    SYS_inotify_rm_watch,
     SYS_settimeofday,
     SYS_clock_settime,
     SYS_clock_adjtime,
@@ -345,8 +344,16 @@ pub(super) const REFUSED: &[i64] = &[
 
 /// Are such calls of this machine alone.
 #[cfg(target_arch = "x86_64")]
-pub(super) const REFUSED_HERE: &[i64] =
-    &[SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs, SYS__sysctl];
+pub(super) const REFUSED_HERE: &[i64] = &[
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS_ustat,
+    SYS_sysfs,
+    SYS__sysctl,
+    SYS_inotify_init,
+];
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const REFUSED_HERE: &[i64] = &[];
 
@@ -366,6 +373,13 @@ pub(super) const TERMINAL: &[u64] = &[0x5412, 0x541C];
 
 /// Are the options by which a process would outlive its keeper, or be traced by another.
 pub(super) const PRCTL: &[i32] = &[PR_SET_PDEATHSIG, PR_SET_PTRACER];
+
+/// Are the requests about an open file that hold others up, also where it may only be read:
+/// `F_SETLEASE`, `F_NOTIFY`.
+pub(super) const FCNTL: &[u64] = &[1024, 1026];
+
+/// Is the limit on core dumps, which a tool must not change.
+pub(super) const CORE: u64 = 4;
 
 /// Is the part of a socket's type that is its kind; the rest are flags.
 pub(super) const SOCKET_KIND: u64 = 0xF;
