@@ -124,7 +124,9 @@ impl Walk<'_> {
             | EventKind::GrantGiven
             | EventKind::GrantRevoked
             | EventKind::GrantLifted
-            | EventKind::Message => {}
+            | EventKind::Message
+            | EventKind::RunStarted
+            | EventKind::RunFinished => {}
         }
     }
 

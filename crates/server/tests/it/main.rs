@@ -19,5 +19,6 @@ mod mcp;
 mod organiser;
 mod people;
 mod project;
+mod runs;
 mod streams;
 mod wire;
