@@ -82,8 +82,14 @@ impl House {
         store.add_token(record).await.unwrap();
         let (directory_port, rows) = (store.clone(), store.clone());
         let clock_port = clock.clone();
-        let parts =
-            Parts { agents, engine: engine_port, directory: directory_port, desk, clock: clock_port, rows };
+        let parts = Parts {
+            agents,
+            engine: engine_port,
+            directory: directory_port,
+            desk,
+            clock: clock_port,
+            rows,
+        };
         let app = App::new(parts, options);
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), app.clone()).await.unwrap();
         let url = format!("http://{}", server.address().unwrap());
