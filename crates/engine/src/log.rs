@@ -11,7 +11,7 @@ use remit_model::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::record::{Answered, Basis, Ending, Intent, Message, Next};
+use crate::record::{Answered, Basis, Ending, Intent, Message, Next, RunNote, RunStep};
 
 /// Is what the first event of a call says: its intent, a question about it, or its refusal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,16 @@ struct Reply<'a> {
     reason: Option<Denial>,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a str>,
+}
+
+/// Is what the events of a run say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn<'a> {
+    /// The run's id.
+    pub run: Cow<'a, str>,
+    /// What happened.
+    #[serde(flatten)]
+    pub step: Cow<'a, RunStep>,
 }
 
 #[derive(Serialize)]
@@ -170,6 +180,21 @@ pub fn stop_asked(key: &CallKey, by: &str, at: &Instant) -> Draft {
 pub fn never_answered() -> Outcome {
     let message = "Remit stopped before anybody answered".to_owned();
     Outcome::Cancelled { message }
+}
+
+impl RunNote {
+    /// Gives the event that tells it.
+    #[must_use]
+    pub fn draft(&self) -> Draft {
+        let kind = match &self.step {
+            RunStep::Started => EventKind::RunStarted,
+            RunStep::Succeeded | RunStep::Interrupted { .. } | RunStep::Failed { .. } => {
+                EventKind::RunFinished
+            }
+        };
+        let says = Turn { run: Cow::Borrowed(&self.run), step: Cow::Borrowed(&self.step) };
+        draft(self.at_ms, kind, None, &says)
+    }
 }
 
 impl Message {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
-    Progress, Published, ThreadHead, Version,
+    Progress, Published, RunNote, ThreadHead, Version,
 };
 use crate::stage::Authorised;
 use crate::stream::Feed;
@@ -102,6 +102,8 @@ pub trait Store: Send + Sync {
 
     /// Adds a message to a thread.
     fn say(&self, message: Message) -> Pending<'_, Result<(), StoreError>>;
+    /// Records a step of a run; gives the number of its event in the thread.
+    fn run(&self, note: RunNote) -> Pending<'_, Result<u64, StoreError>>;
     /// Lists the messages of a thread in order.
     fn messages(
         &self,

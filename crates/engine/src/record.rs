@@ -216,6 +216,52 @@ pub struct Version {
     pub at_ms: i64,
 }
 
+/// Is a step of a run: a turn of a conversation, in which something answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunNote {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The run's id, as whoever started it named it.
+    pub run: String,
+    /// What happened.
+    pub step: RunStep,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// Says what happened in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum RunStep {
+    /// It began.
+    Started,
+    /// It ended well.
+    Succeeded,
+    /// It waits for answers; another run goes on from there.
+    Interrupted {
+        /// What it waits for.
+        interrupts: Vec<Interrupt>,
+    },
+    /// It could not go on.
+    Failed {
+        /// For programs.
+        code: String,
+        /// For people.
+        message: String,
+    },
+}
+
+/// Is a question that a run waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interrupt {
+    /// The question's id.
+    pub id: String,
+    /// The call that waits.
+    pub call_id: CallId,
+    /// What is asked, in words.
+    pub message: String,
+}
+
 /// Is something said in a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {

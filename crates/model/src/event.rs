@@ -38,11 +38,17 @@ pub enum EventKind {
     /// Something was said.
     #[serde(rename = "message")]
     Message,
+    /// A run began: a turn of a conversation.
+    #[serde(rename = "run.started")]
+    RunStarted,
+    /// A run ended, or waits for a person.
+    #[serde(rename = "run.finished")]
+    RunFinished,
 }
 
 impl EventKind {
     /// Lists them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Intent,
         Self::Asked,
         Self::Answered,
@@ -52,6 +58,8 @@ impl EventKind {
         Self::GrantRevoked,
         Self::GrantLifted,
         Self::Message,
+        Self::RunStarted,
+        Self::RunFinished,
     ];
 
     /// Gives the word in the log.
@@ -67,6 +75,8 @@ impl EventKind {
             Self::GrantRevoked => "grant.revoked",
             Self::GrantLifted => "grant.lifted",
             Self::Message => "message",
+            Self::RunStarted => "run.started",
+            Self::RunFinished => "run.finished",
         }
     }
 

@@ -3,7 +3,13 @@
 //!
 //! The suite sends no token, so whoever sends none is the suite's user here.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a test server")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "a test server"
+)]
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

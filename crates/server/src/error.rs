@@ -85,7 +85,7 @@ impl ApiError {
         self
     }
 
-    pub(crate) fn as_status(mut self, status: StatusCode) -> Self {
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }

@@ -4,6 +4,7 @@
 //! of the engine; what is decided and recorded, the engine decides and records. This crate knows no
 //! database and starts no process.
 
+mod agui;
 mod app;
 mod auth;
 mod body;

@@ -16,6 +16,8 @@ use remit_model::{CallId, Event, EventKind, ThreadId};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
+use crate::agui::stream::Projection;
+
 /// How many events are read from the record at once.
 const PAGE: usize = 256;
 /// How often a line goes out when nothing happens, so that a dead connection is noticed; the record is
@@ -56,25 +58,34 @@ pub(crate) fn last_event(headers: &HeaderMap) -> Option<u64> {
     headers.get("last-event-id")?.to_str().ok()?.parse().ok()
 }
 
-/// Says which events of a thread go out, and when the stream ends.
-#[derive(Clone, Debug)]
+/// Says which events of a thread go out, in which form, and when the stream ends.
 pub(crate) enum Wanted {
     /// All, for ever.
     All,
     /// Those of a call, until it has ended.
     Call(CallId),
+    /// Those of a run in AG-UI's words, until it has ended.
+    Run(Projection),
+}
+
+/// Is what becomes of an event.
+pub(crate) struct Taken {
+    /// What goes out, if anything does.
+    pub(crate) bytes: Option<Bytes>,
+    /// Whether it is the last.
+    pub(crate) is_last: bool,
 }
 
 impl Wanted {
-    fn takes(&self, event: &Event) -> bool {
+    fn take(&self, event: &Event, form: impl FnOnce() -> Bytes) -> Taken {
         match self {
-            Self::All => true,
-            Self::Call(id) => event.call.as_ref() == Some(id),
+            Self::All => Taken { bytes: Some(form()), is_last: false },
+            Self::Call(id) if event.call.as_ref() == Some(id) => {
+                Taken { bytes: Some(form()), is_last: event.kind == EventKind::Outcome }
+            }
+            Self::Call(_) => Taken { bytes: None, is_last: false },
+            Self::Run(projection) => projection.take(event),
         }
-    }
-
-    fn ends_with(&self, event: &Event) -> bool {
-        matches!(self, Self::Call(_)) && event.kind == EventKind::Outcome
     }
 }
 
@@ -95,10 +106,9 @@ struct Following {
 impl Following {
     fn take(&mut self, event: &Event, form: impl FnOnce() -> Bytes) {
         self.after = event.sequence;
-        if self.wanted.takes(event) {
-            self.ready.push_back(form());
-            self.is_over = self.wanted.ends_with(event);
-        }
+        let taken = self.wanted.take(event, form);
+        self.ready.extend(taken.bytes);
+        self.is_over = taken.is_last;
     }
 
     /// Reads what the record has.

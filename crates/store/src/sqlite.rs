@@ -26,7 +26,7 @@ use std::time::Duration;
 use remit_engine::ports::{Pending, Store, StoreError};
 use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
-    Progress, Published, ThreadHead, Version,
+    Progress, Published, RunNote, ThreadHead, Version,
 };
 use remit_engine::stream::{Feed, Hub};
 use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
@@ -202,6 +202,10 @@ impl Store for SqliteStore {
 
     fn say(&self, message: Message) -> Pending<'_, Result<(), StoreError>> {
         Box::pin(self.writer.write(move |ledger| ledger.say(&message)))
+    }
+
+    fn run(&self, note: RunNote) -> Pending<'_, Result<u64, StoreError>> {
+        Box::pin(self.writer.write(move |ledger| ledger.note(&note)))
     }
 
     fn messages(&self, thread: ThreadId) -> Pending<'_, Result<Vec<Message>, StoreError>> {

@@ -94,6 +94,7 @@ macro_rules! store_conformance {
             grants::what_was_taken_back_no_call_brings_again,
             messages::messages_keep_what_they_say,
             messages::messages_stay_in_order_and_in_their_thread,
+            messages::the_steps_of_a_run_are_told,
             queries::a_query_finds_what_fits_it,
             queries::a_limit_cuts_off_the_oldest,
             recovery::calls_of_the_living_are_left_alone,

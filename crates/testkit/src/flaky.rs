@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use remit_engine::ports::{Pending, Store, StoreError};
 use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
-    Progress, Published, ThreadHead, Version,
+    Progress, Published, RunNote, ThreadHead, Version,
 };
 use remit_engine::stream::Feed;
 use remit_model::{CallKey, Event, Grant, Instant, Permit, ThreadId};
@@ -126,6 +126,10 @@ impl<S: Store> Store for FlakyStore<S> {
 
     fn say(&self, message: Message) -> Pending<'_, Result<(), StoreError>> {
         self.write(|store| store.say(message))
+    }
+
+    fn run(&self, note: RunNote) -> Pending<'_, Result<u64, StoreError>> {
+        self.write(|store| store.run(note))
     }
 
     fn messages(&self, thread: ThreadId) -> Pending<'_, Result<Vec<Message>, StoreError>> {

@@ -8,7 +8,7 @@ use remit_engine::log;
 use remit_engine::ports::{Pending, Store, StoreError};
 use remit_engine::record::{
     Answered, Begun, CallQuery, CallRecord, CallState, Ending, EventQuery, Intent, Message,
-    NewVersion, Next, Progress, Published, ThreadHead, Version,
+    NewVersion, Next, Progress, Published, RunNote, ThreadHead, Version,
 };
 use remit_engine::stream::{Feed, Hub};
 use remit_model::event::{Draft, FIRST};
@@ -417,6 +417,14 @@ impl Store for MemoryStore {
             state.append(&message.thread, message.draft());
             state.messages.entry(message.thread.clone()).or_default().push(message);
             Ok(())
+        })
+    }
+
+    fn run(&self, note: RunNote) -> Pending<'_, Result<u64, StoreError>> {
+        self.does(|state| {
+            state.append(&note.thread, note.draft());
+            let events = state.threads.get(&note.thread);
+            Ok(events.and_then(|events| events.last()).map_or(0, |event| event.sequence))
         })
     }
 

@@ -37,14 +37,8 @@ pub(crate) enum Area {
 
 impl Area {
     /// Lists those that a program's key may be given.
-    pub(crate) const GIVEN: [Self; 6] = [
-        Self::Calls,
-        Self::Approvals,
-        Self::Grants,
-        Self::Threads,
-        Self::Agents,
-        Self::Organiser,
-    ];
+    pub(crate) const GIVEN: [Self; 6] =
+        [Self::Calls, Self::Approvals, Self::Grants, Self::Threads, Self::Agents, Self::Organiser];
 
     /// Gives the word for it.
     pub(crate) fn as_str(self) -> &'static str {

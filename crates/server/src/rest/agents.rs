@@ -261,7 +261,7 @@ pub(crate) async fn publish(
     let published = app.agents.publish(patch).await.map_err(|error| {
         let is_precondition = matches!(error, RegistryError::Conflict { .. });
         let answer = ApiError::from(error);
-        if is_precondition { answer.as_status(StatusCode::PRECONDITION_FAILED) } else { answer }
+        if is_precondition { answer.with_status(StatusCode::PRECONDITION_FAILED) } else { answer }
     })?;
     let json = [(header::CONTENT_TYPE, "application/json")];
     Ok((json, published.to_json()).into_response())

@@ -9,6 +9,7 @@ mod grants;
 mod health;
 pub(crate) mod names;
 mod relations;
+mod runs;
 mod threads;
 mod tokens;
 mod tools;
@@ -51,6 +52,9 @@ fn parts() -> OpenApiRouter<App> {
         .routes(routes!(grants::list, grants::revoke))
         .routes(routes!(grants::lift))
         .routes(routes!(threads::events))
+        .routes(routes!(runs::run))
+        .routes(routes!(runs::events))
+        .routes(routes!(runs::history))
         .routes(routes!(agents::add, agents::list))
         .routes(routes!(agents::one, agents::publish))
         .routes(routes!(agents::manifest))

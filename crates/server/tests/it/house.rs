@@ -82,8 +82,14 @@ impl House {
         store.add_token(record).await.unwrap();
         let (directory_port, rows) = (store.clone(), store.clone());
         let clock_port = clock.clone();
-        let parts =
-            Parts { agents, engine: engine_port, directory: directory_port, desk, clock: clock_port, rows };
+        let parts = Parts {
+            agents,
+            engine: engine_port,
+            directory: directory_port,
+            desk,
+            clock: clock_port,
+            rows,
+        };
         let app = App::new(parts, options);
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), app.clone()).await.unwrap();
         let url = format!("http://{}", server.address().unwrap());
@@ -172,6 +178,51 @@ impl House {
         .unwrap()
     }
 
+    /// Opens a stream behind an event.
+    pub(crate) async fn stream_from(&self, path: &str, token: &str, last: Option<&str>) -> Stream {
+        let mut headers = vec![("authorization".to_owned(), format!("Bearer {token}"))];
+        headers.extend(last.map(|last| ("last-event-id".to_owned(), last.to_owned())));
+        self.open("GET", path, headers, None).await
+    }
+
+    /// Opens a stream that answers a body.
+    pub(crate) async fn post_stream(&self, path: &str, token: &str, body: &str) -> Stream {
+        let headers = vec![
+            ("authorization".to_owned(), format!("Bearer {token}")),
+            ("content-type".to_owned(), "application/json".to_owned()),
+        ];
+        self.open("POST", path, headers, Some(body.to_owned())).await
+    }
+
+    async fn open(
+        &self,
+        method: &'static str,
+        path: &str,
+        headers: Vec<(String, String)>,
+        body: Option<String>,
+    ) -> Stream {
+        let url = format!("{}{path}", self.url);
+        tokio::task::spawn_blocking(move || {
+            let mut request = ureq::http::Request::builder().method(method).uri(&url);
+            for (name, value) in &headers {
+                request = request.header(name, value);
+            }
+            let sent = match body {
+                Some(body) => agent().run(request.body(body).unwrap()),
+                None => agent().run(request.body(()).unwrap()),
+            };
+            let mut response = sent.unwrap();
+            if response.status() != 200 {
+                panic!("{}: {}", response.status(), response.body_mut().read_to_string().unwrap());
+            }
+            let reader: Box<dyn std::io::Read + Send> =
+                Box::new(response.into_body().into_reader());
+            Stream(Some(BufReader::new(reader)))
+        })
+        .await
+        .unwrap()
+    }
+
     /// Stops the server and waits until it has stopped.
     pub(crate) async fn stop(self) {
         self.app.stop().cancel();
@@ -213,7 +264,10 @@ impl Reply {
 /// Is an event of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Event {
+    /// The number of the event.
     pub(crate) id: Option<u64>,
+    /// The id as it was written.
+    pub(crate) label: String,
     pub(crate) name: String,
     pub(crate) data: Value,
 }
@@ -226,17 +280,21 @@ impl Stream {
     pub(crate) async fn next(&mut self) -> Option<Event> {
         let mut reader = self.0.take().unwrap();
         let (event, reader) = tokio::task::spawn_blocking(move || {
-            let mut event = Event { id: None, name: String::new(), data: Value::Null };
+            let mut event =
+                Event { id: None, label: String::new(), name: String::new(), data: Value::Null };
             loop {
                 let mut line = String::new();
                 if reader.read_line(&mut line).unwrap_or(0) == 0 {
                     return (None, reader);
                 }
                 match line.trim_end().split_once(": ") {
-                    Some(("id", id)) => event.id = Some(id.parse().unwrap()),
+                    Some(("id", id)) => {
+                        event.id = id.parse().ok();
+                        event.label = id.to_owned();
+                    }
                     Some(("event", name)) => event.name = name.to_owned(),
                     Some(("data", data)) => event.data = serde_json::from_str(data).unwrap(),
-                    None if !event.name.is_empty() => return (Some(event), reader),
+                    None if !event.data.is_null() => return (Some(event), reader),
                     _ => {}
                 }
             }

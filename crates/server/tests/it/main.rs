@@ -5,6 +5,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
+    clippy::needless_pass_by_value,
     reason = "a test stops at the first thing that is not as it should be, and says what it saw"
 )]
 
@@ -19,5 +20,6 @@ mod mcp;
 mod organiser;
 mod people;
 mod project;
+mod runs;
 mod streams;
 mod wire;

@@ -9,7 +9,7 @@ mod grants;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use remit_engine::record::{Message, NewVersion, Published};
+use remit_engine::record::{Message, NewVersion, Published, RunNote};
 use remit_engine::stream::Hub;
 use remit_model::event::{Draft, FIRST};
 use remit_model::{CallKey, Event, ThreadId};
@@ -156,6 +156,13 @@ impl Ledger {
         )?;
         insert.execute(params![new.source, version, new.hash, new.canonical, new.at.wall_ms])?;
         Ok(Published { version: rows::number(version)?, changed: true })
+    }
+
+    /// Adds a step of a run to its thread.
+    pub(crate) fn note(&mut self, note: &RunNote) -> Result<u64, Fault> {
+        let draft = note.draft();
+        keepable(&draft)?;
+        self.append(&note.thread, &draft)
     }
 
     /// Adds a message to its thread.

@@ -1,6 +1,7 @@
 //! What is said in threads.
 
-use remit_engine::record::{Message, Next};
+use remit_engine::log::Turn;
+use remit_engine::record::{Interrupt, Message, Next, RunNote, RunStep};
 use remit_model::EventKind;
 use serde_json::{Value, json};
 
@@ -15,6 +16,31 @@ fn message(name: &str, content: &str) -> Message {
         metadata: Value::Null,
         call: None,
         at_ms: at(1).wall_ms,
+    }
+}
+
+/// The steps of a run are told in order, as they were.
+pub async fn the_steps_of_a_run_are_told(place: &dyn Place) {
+    let store = place.open().await;
+    let interrupts =
+        vec![Interrupt { id: "q".to_owned(), call_id: id("c"), message: "run it? ☃".to_owned() }];
+    let steps = [
+        (RunStep::Started, EventKind::RunStarted),
+        (RunStep::Interrupted { interrupts }, EventKind::RunFinished),
+        (RunStep::Succeeded, EventKind::RunFinished),
+        (
+            RunStep::Failed { code: "X".to_owned(), message: "no".to_owned() },
+            EventKind::RunFinished,
+        ),
+    ];
+    for (n, (step, _)) in (1..).zip(&steps) {
+        let note =
+            RunNote { thread: thread("t"), run: "r".to_owned(), step: step.clone(), at_ms: 7 };
+        assert_eq!(store.run(note).await, Ok(n));
+    }
+    for (event, (step, kind)) in events(&*store, &thread("t")).await.iter().zip(&steps) {
+        let told: Turn<'_> = serde_json::from_str(&event.body).expect("a step");
+        assert_eq!((told.run.as_ref(), told.step.as_ref(), event.kind), ("r", step, *kind));
     }
 }
 

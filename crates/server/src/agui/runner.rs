@@ -1,0 +1,322 @@
+//! What answers in a run. This one needs no model: it carries out the calls that the client puts in.
+
+use remit_engine::desk::Change;
+use remit_engine::log::Turn;
+use remit_engine::ports::{Reply, StoreError};
+use remit_engine::record::{EventQuery, Interrupt, RunNote, RunStep};
+use remit_engine::{Ended, Started};
+use remit_model::{Call, CallId, Caller, EventKind, Outcome, ThreadId};
+use serde_json::Value;
+
+use super::input::{ResumeEntry, ResumeStatus, RunAgentInput, ToolCall};
+use super::said::{Beside, Called, message};
+use crate::app::App;
+use crate::project::{Ask, TOOL, ToolAgentOutput};
+
+/// How many calls a run carries out at most.
+const MOST_CALLS: usize = 64;
+
+/// Is a run under way.
+pub(crate) struct Run {
+    pub(crate) app: App,
+    pub(crate) caller: Caller,
+    pub(crate) thread: ThreadId,
+    pub(crate) input: RunAgentInput,
+}
+
+/// Says why a run could not go on.
+struct Stopped {
+    code: &'static str,
+    message: String,
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "a run could not be recorded");
+        Self { code: "NOT_RECORDED", message: "the run could not be recorded".to_owned() }
+    }
+}
+
+fn stopped(code: &'static str, message: impl Into<String>) -> Stopped {
+    Stopped { code, message: message.into() }
+}
+
+/// Is a call that was started, with what the model asked for.
+struct Under {
+    id: CallId,
+    ask: Ask,
+    started: Started,
+}
+
+impl Run {
+    /// Records that the run began; gives the number of that event.
+    pub(crate) async fn begin(&self) -> Result<u64, StoreError> {
+        self.note(RunStep::Started).await
+    }
+
+    async fn note(&self, step: RunStep) -> Result<u64, StoreError> {
+        let note = RunNote {
+            thread: self.thread.clone(),
+            run: self.input.run_id.clone(),
+            step,
+            at_ms: self.app.now_ms(),
+        };
+        self.app.store().run(note).await
+    }
+
+    /// Goes on to the end, whoever listens.
+    pub(crate) async fn finish(self) {
+        let step = match self.turn().await {
+            Ok(step) => step,
+            Err(Stopped { code, message }) => RunStep::Failed { code: code.to_owned(), message },
+        };
+        if let Err(error) = self.note(step).await {
+            tracing::error!(%error, "the end of a run could not be recorded");
+        }
+    }
+
+    async fn turn(&self) -> Result<RunStep, Stopped> {
+        self.keep_what_was_said().await?;
+        let open = self.open_interrupts().await?;
+        let mut waiting = Vec::new();
+        match &self.input.resume {
+            Some(entries) => waiting = self.resume(entries, open).await?,
+            None if !open.is_empty() => {
+                let message = "the last run waits for answers; send them as `resume`";
+                return Err(stopped("INTERRUPTED", message));
+            }
+            None => {}
+        }
+        let calls = self.input.calls();
+        if calls.len() > MOST_CALLS {
+            let message = format!("a run carries out at most {MOST_CALLS} calls");
+            return Err(stopped("TOO_MANY_CALLS", message));
+        }
+        if self.input.resume.is_none() {
+            waiting.extend(self.carry_out(&calls).await?);
+        }
+        if !waiting.is_empty() {
+            return Ok(RunStep::Interrupted { interrupts: waiting });
+        }
+        if calls.is_empty() && self.input.resume.is_none() {
+            let text = "No model answers here. Tool calls in the last assistant message or in \
+                        forwardedProps.toolCalls are carried out.";
+            self.say("assistant", text.to_owned(), None, Beside::default()).await?;
+        }
+        Ok(RunStep::Succeeded)
+    }
+
+    async fn say(
+        &self,
+        role: &str,
+        content: String,
+        call: Option<CallId>,
+        beside: Beside,
+    ) -> Result<(), StoreError> {
+        let beside = Beside {
+            message_id: match beside.message_id.is_empty() {
+                true => uuid::Uuid::now_v7().to_string(),
+                false => beside.message_id,
+            },
+            run_id: self.input.run_id.clone(),
+            ..beside
+        };
+        let message = message(&self.thread, role, content, call, &beside, self.app.now_ms());
+        self.app.store().say(message).await
+    }
+
+    /// Keeps the messages of the client that are not kept yet.
+    async fn keep_what_was_said(&self) -> Result<(), Stopped> {
+        let kept = self.app.store().messages(self.thread.clone()).await?;
+        let known: Vec<Beside> = kept.iter().map(Beside::of).collect();
+        for said in &self.input.messages {
+            let is_ours = matches!(said.role.as_str(), "user" | "assistant" | "system");
+            if !is_ours || known.iter().any(|beside| beside.message_id == said.id) {
+                continue;
+            }
+            let calls = said.tool_calls.iter().map(called).collect();
+            let beside = Beside {
+                message_id: said.id.clone(),
+                tool_calls: calls,
+                from_client: true,
+                ..Beside::default()
+            };
+            self.say(&said.role, said.text(), None, beside).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds what the last run of the thread waits for.
+    async fn open_interrupts(&self) -> Result<Vec<Interrupt>, Stopped> {
+        let query = EventQuery { thread: self.thread.clone(), after: 0, limit: None };
+        let events = self.app.store().events(query).await?;
+        let ends = events.iter().rev().filter(|event| event.kind == EventKind::RunFinished);
+        let mut steps = ends
+            .filter_map(|event| serde_json::from_str::<Turn<'_>>(&event.body).ok())
+            .map(|turn| turn.step.into_owned());
+        // A run that failed answered nothing.
+        Ok(match steps.find(|step| !matches!(step, RunStep::Failed { .. })) {
+            Some(RunStep::Interrupted { interrupts }) => interrupts,
+            _ => Vec::new(),
+        })
+    }
+
+    /// Takes the answers and waits for what comes of them; gives what waits again.
+    async fn resume(
+        &self,
+        entries: &[ResumeEntry],
+        open: Vec<Interrupt>,
+    ) -> Result<Vec<Interrupt>, Stopped> {
+        let unknown = |entry: &&ResumeEntry| !open.iter().any(|one| one.id == entry.interrupt_id);
+        if let Some(entry) = entries.iter().find(unknown) {
+            let id = &entry.interrupt_id;
+            return Err(stopped("UNKNOWN_INTERRUPT", format!("nothing waits as `{id}`")));
+        }
+        let mut answered = Vec::new();
+        for interrupt in open {
+            let entry = entries.iter().find(|entry| entry.interrupt_id == interrupt.id);
+            let Some(entry) = entry else {
+                let message = "every open interrupt needs an answer in `resume`";
+                return Err(stopped("RESUME_INCOMPLETE", message));
+            };
+            // It may have been answered elsewhere, or be too late: then the record says what came.
+            let reply = reply(entry);
+            let _ =
+                self.app.desk.answer(&interrupt.id, &self.caller.user, reply, &self.caller.user);
+            answered.push(interrupt);
+        }
+        let mut waiting = Vec::new();
+        for interrupt in answered {
+            let under = self.again(&interrupt.call_id).await?;
+            waiting.extend(self.await_call(under).await?);
+        }
+        Ok(waiting)
+    }
+
+    /// Finds a call that an earlier run started, and watches it.
+    async fn again(&self, id: &CallId) -> Result<Under, Stopped> {
+        let key = remit_model::CallKey {
+            user: self.caller.user.clone(),
+            agent: self.caller.agent.clone().unwrap_or_default(),
+            id: id.clone(),
+        };
+        let record = self.app.store().call(key).await?;
+        let record =
+            record.ok_or_else(|| stopped("NOT_RECORDED", "a call is not in the record"))?;
+        let ask = Ask::of(&record.call.capability, &record.call.input);
+        // The same call again only shows how the first one ends.
+        Ok(Under { id: id.clone(), ask, started: self.app.engine.start(record.call) })
+    }
+
+    /// Starts the calls one after the other; gives what waits for a person.
+    async fn carry_out(&self, calls: &[(ToolCall, bool)]) -> Result<Vec<Interrupt>, Stopped> {
+        let new: Vec<Called> =
+            calls.iter().filter(|(_, known)| !known).map(|(c, _)| called(c)).collect();
+        if !new.is_empty() {
+            let beside = Beside { tool_calls: new, ..Beside::default() };
+            self.say("assistant", String::new(), None, beside).await?;
+        }
+        let mut waiting = Vec::new();
+        for (call, _) in calls {
+            let id = CallId::parse(&call.id)
+                .ok_or_else(|| stopped("INVALID_CALL_ID", "the id of a tool call is not one"))?;
+            let args: Value = serde_json::from_str(&call.function.arguments).unwrap_or(Value::Null);
+            let asked = match call.function.name.as_str() {
+                TOOL => Ask::parse(&args),
+                name => Ok(Ask::of(name, &args)),
+            };
+            match asked {
+                Err(failure) => {
+                    let output = ToolAgentOutput::refused(&call.id, &args, &failure);
+                    self.answer(id, output).await?;
+                }
+                Ok(ask) => {
+                    let started = self.app.engine.start(Call {
+                        id: id.clone(),
+                        caller: self.caller.clone(),
+                        thread: self.thread.clone(),
+                        group: false,
+                        capability: ask.capability(),
+                        input: ask.input.clone(),
+                        timeout_ms: None,
+                    });
+                    waiting.extend(self.await_call(Under { id, ask, started }).await?);
+                }
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Waits until a call has ended, or a person is asked about it.
+    async fn await_call(&self, under: Under) -> Result<Option<Interrupt>, Stopped> {
+        let mut changes = self.app.desk.watch();
+        let key = under.started.key.clone();
+        let asked = async {
+            loop {
+                // Asked before this was watched, or just now.
+                if let Some(asked) = self.app.desk.of_call(&key) {
+                    return asked;
+                }
+                while let Ok(change) = changes.recv().await {
+                    if matches!(&change, Change::Asked { call, .. } if *call == key) {
+                        break;
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            asked = asked => {
+                let question = &asked.question;
+                let message = format!(
+                    "{} needs `{}` ({}): {}",
+                    question.call.capability,
+                    question.scope,
+                    question.sensitivity.as_str(),
+                    question.why
+                );
+                Ok(Some(Interrupt { id: asked.id, call_id: under.id, message }))
+            }
+            Ended { outcome, .. } = under.started.clone().ended() => {
+                self.ended(&under, &outcome).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn ended(&self, under: &Under, outcome: &Outcome) -> Result<(), Stopped> {
+        self.app.measures.call(outcome.status());
+        let output = ToolAgentOutput::of(under.id.as_str(), &under.ask, outcome);
+        self.answer(under.id.clone(), output).await
+    }
+
+    /// Keeps the answer to a call, once.
+    async fn answer(&self, id: CallId, output: ToolAgentOutput) -> Result<(), Stopped> {
+        let content = output.response().content;
+        let beside = Beside { tool_agent_output: Some(output), ..Beside::default() };
+        Ok(self.say("tool", content, Some(id), beside).await?)
+    }
+}
+
+fn called(call: &ToolCall) -> Called {
+    Called {
+        id: call.id.clone(),
+        name: call.function.name.clone(),
+        arguments: call.function.arguments.clone(),
+    }
+}
+
+/// Reads an answer. What is not clearly a yes is a no.
+fn reply(entry: &ResumeEntry) -> Reply {
+    if entry.status == ResumeStatus::Cancelled {
+        return Reply::No;
+    }
+    let payload = entry.payload.as_ref();
+    let decision = payload.and_then(|p| p.get("decision")).and_then(Value::as_str);
+    let approved = payload.and_then(|p| p.get("approved")).and_then(Value::as_bool);
+    match (decision, approved) {
+        (Some("approve"), _) | (None, Some(true)) => Reply::Yes,
+        (Some("approve_once"), _) => Reply::Once,
+        _ => Reply::No,
+    }
+}
