@@ -56,7 +56,7 @@ impl Executor for ByBinding {
             Box::pin(std::future::ready(Outcome::Failed(Failure::new(code, message))))
         };
         match &call.entry().capability.binding {
-            Binding::Device { .. } => nobody(
+            Binding::Device => nobody(
                 "DEVICE_NOT_CONNECTED",
                 "no device of the user's is connected that could run this",
             ),

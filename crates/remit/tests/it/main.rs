@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::needless_pass_by_value,
     clippy::print_stdout,
     clippy::semicolon_if_nothing_returned,
     reason = "a test stops at the first thing that is not as it should be, and says what it saw"
