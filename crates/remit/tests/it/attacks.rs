@@ -34,7 +34,7 @@ fn a_tool_does_not_take_the_name_of_a_built_in_one() {
     let thief = manifest.replace("name: demo", "name: Web-Search");
     fs::write(place.join("tools/thief.yaml"), thief).unwrap();
     let run = call(place, &["Web-Search.settings", "--approve"]);
-    assert_eq!(run.json()["code"], "CAPABILITY_NOT_FOUND", "{}", run.stdout);
+    assert_eq!(run.json()["code"], "UNKNOWN_CAPABILITY", "{}", run.stdout);
     let tools = remit(place, &["tools"]);
     assert!(tools.stderr.contains("a built-in tool has the name `Web-Search`"), "{}", tools.stderr);
 }
