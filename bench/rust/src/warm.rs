@@ -126,6 +126,7 @@ fn engine(folder: &Path, launcher: PathBuf) -> Engine {
         sandbox: Sandbox::On,
         lent: remit_exec::process::Lent { limits: Limits::default(), ..Default::default() },
         hidden: vec![data.clone()],
+        guarded: Vec::new(),
         pool: PoolOptions::default(),
     });
     house::engine(&data, Arc::new(executor))
