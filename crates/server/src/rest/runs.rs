@@ -47,6 +47,10 @@ pub(crate) async fn run(
 ) -> Answer<Response> {
     principal.must(Area::Calls)?;
     let caller = principal.must(Area::Threads)?.caller(None)?;
+    if input.resume.is_some() {
+        // To resume is to answer: whoever may only call must not say yes to its own calls.
+        principal.must(Area::Approvals)?;
+    }
     let thread = names::thread(&caller.user, &input.thread_id)?;
     if input.run_id.is_empty() || input.run_id.len() > LONGEST_RUN {
         let message = format!("`runId` has 1 to {LONGEST_RUN} bytes");

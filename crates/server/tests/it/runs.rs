@@ -131,6 +131,15 @@ async fn answers_must_fit_the_questions() {
         assert_eq!(events.last().unwrap()["code"], code, "{events:?}");
     }
     assert_eq!(house.executor.runs(), 0);
+    // A key that may only call cannot say yes to its own call.
+    let body = r#"{"label": "framework", "scopes": ["calls", "threads"]}"#;
+    let key = house.post("/tokens", &ann, body).await.json()["token"].as_str().unwrap().to_owned();
+    let waiting = house.get("/approvals", &ann).await.json();
+    let mut own = input("c", &[]);
+    own["resume"] = json!([{"interruptId": waiting["approvals"][0]["id"], "status": "resolved", "payload": {"approved": true}}]);
+    let refused = house.post("/runs", &key, &own.to_string()).await;
+    assert_eq!((refused.status, refused.code().as_str()), (403, "FORBIDDEN"));
+    assert_eq!(house.executor.runs(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
