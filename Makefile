@@ -21,5 +21,5 @@ bench: ## measure against peers; one table (BENCH_ARGS="--strict" to fail on a m
 fuzz: ## run every fuzz target for a minute (FUZZ_SECONDS, FUZZ_TARGETS to change that)
 	@scripts/fuzz.sh
 
-soak: ## run property tests, kills and timeouts for long (SOAK_CASES, SOAK_KILLS, SOAK_TIMEOUTS)
+soak: ## run property tests, kills and timeouts for long (SOAK_CASES, SOAK_KILLS, SOAK_TIMEOUTS, SOAK_PATCHES, SOAK_CANARIES)
 	@scripts/soak.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Long runs of what `make test` does in short: property tests with many more cases, Remit killed in the
-# middle of thousands of calls, thousands of calls that take too long.
+# middle of thousands of calls, thousands of calls that take too long, versions published by many at once,
+# planted secrets.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 export PROPTEST_CASES="${SOAK_CASES:-20000}"
@@ -25,3 +26,9 @@ step "$REMIT_SOAK_KILLS kills in the middle of a call"
 cargo test --locked --package remit --test it -- --nocapture crashes
 step "$REMIT_SOAK_TIMEOUTS calls that take too long"
 cargo test --locked --package remit-exec --test it -- --nocapture leaks
+
+export REMIT_SOAK_PATCHES="${SOAK_PATCHES:-1000}" REMIT_SOAK_CANARIES="${SOAK_CANARIES:-100000}"
+step "64 writers with $REMIT_SOAK_PATCHES versions each"
+cargo test --locked --package remit-server --test it -- --nocapture versions_have_no_gap
+step "$REMIT_SOAK_CANARIES planted secrets"
+cargo test --locked --package remit --test it -- --nocapture planted_secrets

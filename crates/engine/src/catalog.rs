@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::policy::Policy;
 use crate::redact::Redactor;
+use crate::screen::Screen;
 
 /// Is what declares capabilities: one manifest, where it came from and how it is set up.
 #[derive(Clone, Debug)]
@@ -106,6 +107,7 @@ pub struct Catalog {
     /// The policy it was made under.
     policy: Arc<Policy>,
     clashes: Vec<String>,
+    screen: Screen,
 }
 
 impl Catalog {
@@ -114,6 +116,8 @@ impl Catalog {
     pub fn build(sources: Vec<Source>, policy: Arc<Policy>) -> Self {
         let mut by_fold: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
         let taken = taken_twice(&sources);
+        let settings = sources.iter().filter_map(|source| source.settings.as_ref().ok());
+        let screen = Screen::new(settings.map(|settings| &settings.redactor));
         for mut source in sources {
             if let Some(clash) = taken.get(&folded(&source.name)) {
                 // Settings belong to a name. Of two that have it, neither can be told to be theirs.
@@ -125,7 +129,7 @@ impl Catalog {
                 by_fold.entry(folded(&capability.name)).or_default().push(entry);
             }
         }
-        let mut catalog = Self { policy, ..Self::default() };
+        let mut catalog = Self { policy, screen, ..Self::default() };
         for entries in by_fold.into_values() {
             let clash = match entries.as_slice() {
                 [one, other, ..] if !taken.contains_key(&folded(&one.source.name)) => {
@@ -153,6 +157,12 @@ impl Catalog {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Gives what finds secrets in what comes in.
+    #[must_use]
+    pub fn screen(&self) -> &Screen {
+        &self.screen
     }
 
     /// Says which names clash.

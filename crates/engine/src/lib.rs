@@ -16,9 +16,11 @@ pub mod ports;
 pub mod record;
 pub mod redact;
 pub mod registry;
+pub mod screen;
 pub mod stage;
 mod stop;
 pub mod stream;
+pub mod visit;
 mod walk;
 
 pub use inflight::{Ended, Started};

@@ -151,6 +151,10 @@ impl Engine {
     /// recorded. Without an input only the name and the permission are judged.
     pub async fn explain(&self, call: Call, judge_input: bool) -> Result<Explanation, StoreError> {
         let catalog = self.catalog();
+        let call = match stage::screen(call, &catalog) {
+            Ok(call) => call,
+            Err(refused) => return Ok(explained_refusal(*refused)),
+        };
         let offer = self.shared.offer(&call).await?;
         let resolved = match stage::resolve(call, &catalog, offer.as_ref()) {
             Ok(resolved) => resolved,

@@ -105,6 +105,8 @@ pub struct Policy {
     pub deny: Vec<Pattern>,
     /// How long a person has to answer for medium; for high it is 30 seconds.
     pub approval_seconds: Option<u64>,
+    /// What may be given secrets of other services as arguments.
+    pub secret_arguments: Vec<Pattern>,
     /// What scopes give to confined processes.
     pub scopes: BTreeMap<String, ScopeAccess>,
 }
@@ -139,6 +141,16 @@ impl Policy {
             }
         }
         !spoken_of
+    }
+
+    /// Tells whether a white-list speaks of a caller at all.
+    #[must_use]
+    pub fn speaks_of(&self, caller: &Caller) -> bool {
+        let agent = caller.agent.as_deref().unwrap_or_default();
+        let speaks = |list: &WhiteList| {
+            list.user.matches_name(&caller.user) && list.agent.matches_name(agent)
+        };
+        self.white_lists.iter().any(speaks)
     }
 
     /// Gives the pattern by which a capability is denied to everybody.

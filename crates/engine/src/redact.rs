@@ -32,7 +32,17 @@ impl Redactor {
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let secrets = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST);
-        let mut forms: Vec<String> = secrets.flat_map(|secret| forms::of(&secret)).collect();
+        Self::of_forms(secrets.flat_map(|secret| forms::of(&secret)).collect())
+    }
+
+    /// Takes all that others look for, from a length in bytes on.
+    pub(crate) fn of_all<'r>(others: impl IntoIterator<Item = &'r Self>, least: usize) -> Self {
+        let all = others.into_iter().flat_map(|other| &other.secrets);
+        let forms = all.filter(|form| form.len() >= least).cloned().collect();
+        Self::of_forms(forms)
+    }
+
+    fn of_forms(mut forms: Vec<String>) -> Self {
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
         let finder = AhoCorasick::new(&forms).ok().filter(|_| !forms.is_empty());
@@ -60,7 +70,7 @@ impl Redactor {
     }
 
     /// Gives where secrets stand, in order and apart from each other.
-    fn places(&self, text: &str) -> Vec<(usize, usize)> {
+    pub(crate) fn places(&self, text: &str) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = match &self.finder {
             Some(finder) => match finder.try_find_overlapping_iter(text) {
                 Ok(places) => places.map(|place| (place.start(), place.end())).collect(),

@@ -53,6 +53,10 @@ impl Walk<'_> {
 
     async fn stages(&self, call: Call, ticket: &Ticket) -> Result<Ended, Stop> {
         let catalog = self.shared.catalog.load_full();
+        let call = match stage::screen(call, &catalog) {
+            Ok(call) => call,
+            Err(refused) => return self.refuse(*refused).await,
+        };
         let offer = self.recorded(self.shared.offer(&call).await)?;
         let resolved = match stage::resolve(call, &catalog, offer.as_ref()) {
             Ok(resolved) => resolved,

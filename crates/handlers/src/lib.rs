@@ -2,7 +2,8 @@
 //!
 //! Each runs in a child process of its own, confined like any other tool, and speaks the worker
 //! contract of `docs/workers.md`. [`serve`] is that process. Nothing here knows the engine, the
-//! store or the sandbox: a handler gets one call, with its settings, and gives one answer.
+//! store or the sandbox: a handler gets one call, with its settings, and gives one answer. `calendar`,
+//! `contacts` and `memory` keep their data in the server; [`method`] is the process that asks it.
 //!
 //! | room | holds |
 //! |---|---|
@@ -16,6 +17,7 @@
 mod contract;
 mod extract;
 mod file_operator;
+pub mod method;
 mod net;
 mod redact;
 mod serve;
@@ -28,7 +30,10 @@ pub use serve::{ServeError, serve};
 
 /// Holds the manifests of the built-in tools: the name of the tool and its YAML.
 pub const MANIFESTS: &[(&str, &str)] = &[
+    ("calendar", include_str!("../../../tools/core/calendar.yaml")),
+    ("contacts", include_str!("../../../tools/core/contacts.yaml")),
     ("file_operator", include_str!("../../../tools/core/file_operator.yaml")),
+    ("memory", include_str!("../../../tools/core/memory.yaml")),
     ("web_fetch", include_str!("../../../tools/core/web_fetch.yaml")),
     ("web_search", include_str!("../../../tools/core/web_search.yaml")),
 ];

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use remit_engine::catalog::Catalog;
 use remit_engine::{Engine, Parts};
 use remit_exec::process::pool::PoolOptions;
-use remit_exec::process::{Hear, Lent, Options, ProcessExecutor, Sandbox};
+use remit_exec::process::{Hear, Lent, Options, ProcessExecutor, Sandbox, Visitors};
 use remit_model::Caller;
+use remit_server::Doorway;
 use remit_store::sqlite::SqliteStore;
 
 use crate::approve::TerminalApprover;
@@ -123,12 +124,15 @@ impl Place {
             hidden,
             guarded,
             pool: PoolOptions::default(),
+            visitors: None,
         })
     }
 
     /// Puts an executor together for everything in this offer.
-    fn executor(&self, offer: &Offer) -> Result<ProcessExecutor, String> {
-        Ok(ProcessExecutor::new(self.processes(offer)?))
+    fn executor(&self, offer: &Offer, doorway: &Doorway) -> Result<ProcessExecutor, String> {
+        let door = Arc::new(doorway.clone());
+        let visitors = Some(Visitors { modules: remit_handlers::method::MODULES, door });
+        Ok(ProcessExecutor::new(Options { visitors, ..self.processes(offer)? }))
     }
 
     /// Gives the flags that name the same place to another process.
@@ -182,7 +186,9 @@ impl Place {
     ) -> Result<Engine, String> {
         let store = self.store()?;
         let confined = !offer.operator.sandbox_off;
-        let mut executor = self.executor(&offer)?;
+        let clock = Arc::new(SystemClock::new());
+        let doorway = Doorway::new(store.clone(), clock.clone());
+        let mut executor = self.executor(&offer, &doorway)?;
         if let Some(hear) = hear {
             executor = executor.heard_by(hear);
         }
@@ -190,7 +196,7 @@ impl Place {
             executor: Arc::new(executor),
             store,
             approver: Arc::new(asking),
-            clock: Arc::new(SystemClock::new()),
+            clock,
             probe: stop::probe(),
             offers: None,
             confined,
@@ -223,6 +229,19 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
         .map_err(|error| format!("cannot start: {error}"))
 }
 
+/// Writes to standard input, which is a socket in a process that calls back.
+struct BackOnInput;
+
+impl std::io::Write for BackOnInput {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(rustix::io::write(std::io::stdin(), bytes)?)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Serves a built-in tool if this process was started as one.
 pub(crate) fn serve_built_in_tool() -> Option<std::process::ExitCode> {
     let mut arguments = std::env::args().skip(1);
@@ -231,7 +250,13 @@ pub(crate) fn serve_built_in_tool() -> Option<std::process::ExitCode> {
     }
     let name = arguments.next().unwrap_or_default();
     let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
-    Some(match remit_handlers::serve(&name, input, output) {
+    let served = if remit_handlers::method::MODULES.contains(&name.as_str()) {
+        let arguments: Vec<String> = std::iter::once(name).chain(arguments).collect();
+        remit_handlers::method::run(&arguments, input, BackOnInput, output)
+    } else {
+        remit_handlers::serve(&name, input, output)
+    };
+    Some(match served {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             use std::io::Write as _;

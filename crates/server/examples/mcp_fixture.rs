@@ -27,7 +27,7 @@ use remit_engine::registry::Agents;
 use remit_engine::stage::Authorised;
 use remit_engine::{Engine, Parts as EngineParts};
 use remit_model::{Answer, Binding, Failure, Outcome, Sensitivity};
-use remit_server::{App, Limits, Options, Parts};
+use remit_server::{App, Doorway, Limits, Options, Parts};
 use remit_store::sqlite::SqliteStore;
 use remit_testkit::FakeClock;
 use remit_testkit::samples::{catalog, source};
@@ -194,9 +194,10 @@ async fn main() {
     let token = remit_server::fresh_token("rmu_").unwrap();
     let record = remit_server::token_record(&token, TokenKind::User, "suite", "", 0);
     store.add_token(record).await.unwrap();
-    let (directory_port, rows) = (store.clone(), store);
-    let parts =
-        Parts { engine, directory: directory_port, desk, clock, agents: Arc::new(agents), rows };
+    let doorway = Doorway::new(store.clone(), clock.clone());
+    let (directory, rows) = (store.clone(), store);
+    let agents = Arc::new(agents);
+    let parts = Parts { engine, directory, desk, clock, agents, rows, doorway };
     let limits = Limits { requests_per_second: 100_000, ..Limits::default() };
     let app = App::new(parts, &Options { limits, ..Options::default() });
     let bearer: axum::http::HeaderValue = format!("Bearer {token}").parse().unwrap();

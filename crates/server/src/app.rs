@@ -14,6 +14,7 @@ use crate::guard::Names;
 use crate::limits::{Limits, Rates};
 use crate::mcp;
 use crate::measure::Measures;
+use crate::visit::Doorway;
 
 /// Is what a server is made of.
 pub struct Parts {
@@ -29,6 +30,8 @@ pub struct Parts {
     pub agents: Arc<Agents>,
     /// Keeps calendars, contacts and memories.
     pub rows: Arc<dyn Rows>,
+    /// Lets the processes that run calls call back.
+    pub doorway: Doorway,
 }
 
 /// Is what the operator settled.
@@ -54,6 +57,7 @@ pub struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) agents: Arc<Agents>,
     pub(crate) rows: Arc<dyn Rows>,
+    pub(crate) doorway: Doorway,
     pub(crate) names: Names,
     pub(crate) limits: Limits,
     pub(crate) rates: Rates,
@@ -74,6 +78,7 @@ impl App {
             clock: parts.clock,
             agents: parts.agents,
             rows: parts.rows,
+            doorway: parts.doorway,
             names: Names::new(&options.hosts, &options.origins),
             limits: options.limits,
             rates: Rates::new(&options.limits),

@@ -18,9 +18,11 @@ mod organiser;
 pub mod project;
 mod rest;
 mod sse;
+mod visit;
 
 pub use app::{App, Options, Parts};
 pub use auth::token::{ADMIN_PREFIX, AGENT_PREFIX, fresh_token, token_record};
 pub use limits::Limits;
 pub use listen::{Server, serve};
 pub use rest::{openapi, router};
+pub use visit::Doorway;

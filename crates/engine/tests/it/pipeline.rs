@@ -279,3 +279,49 @@ async fn the_id_of_another_call_is_refused_and_tells_nothing_of_it() {
     running.ended().await;
     assert_eq!(house.executor.runs(), 2);
 }
+
+const TOKEN: &str = "rmu_0123456789abcdefghijABCDEFGHIJ0123456789";
+
+#[tokio::test]
+async fn a_call_with_a_secret_in_it_does_not_run_and_the_secret_is_not_recorded() {
+    let mut demo = source("demo", &[("echo", Sensitivity::Low)]);
+    demo.settings = Ok(settings(&json!({"key": "configured-17"}), &["configured-17"]));
+    let house = house(catalog(vec![demo]));
+    let foreign = format!("ghp_{}", "a1".repeat(18));
+    for (id, capability, secret) in [
+        ("1", "demo.echo", TOKEN),
+        ("2", "demo.echo", "configured-17"),
+        ("3", "demo.echo", foreign.as_str()),
+        ("4", "there.is_none", TOKEN),
+    ] {
+        let input = json!({"text": format!("use {secret} please")});
+        let ended = house.engine.run(call(id, capability, input.clone())).await;
+        assert_eq!(code(&ended.outcome), "SECRET_IN_ARGUMENTS", "{secret}");
+        let Outcome::Failed(failure) = &ended.outcome else { unreachable!() };
+        assert_eq!(failure.details, Some(json!({"pointer": "/text"})));
+        let again = house.engine.run(call(id, capability, input.clone())).await;
+        assert_eq!(again.outcome, ended.outcome, "the same call again is the same call");
+        let explained = house.engine.explain(call(id, capability, input), true).await.unwrap();
+        assert_eq!(explained.rule, "secret-in-arguments");
+    }
+    assert_eq!(house.executor.runs(), 0);
+    let query = EventQuery { thread: ThreadId::parse("t").unwrap(), after: 0, limit: None };
+    let events = format!("{:?}", house.store.events(query).await.unwrap());
+    let calls = format!("{:?}", house.store.calls(CallQuery::default()).await.unwrap());
+    for secret in [TOKEN, "configured-17", foreign.as_str()] {
+        assert!(!events.contains(secret) && !calls.contains(secret), "{secret}");
+    }
+    assert!(calls.contains("use [secret] please"), "{calls}");
+}
+
+#[tokio::test]
+async fn the_operator_lets_secrets_of_others_pass_and_never_ours() {
+    let policy = Policy { secret_arguments: vec![Pattern::new("demo.*")], ..Policy::default() };
+    let demo = source("demo", &[("echo", Sensitivity::Low)]);
+    let house = house(Catalog::build(vec![demo], Arc::new(policy)));
+    let foreign = format!("ghp_{}", "a1".repeat(18));
+    let passed = house.engine.run(call("1", "demo.echo", json!({"text": foreign}))).await;
+    assert_eq!(passed.outcome.status(), "succeeded", "{passed:?}");
+    let refused = house.engine.run(call("2", "demo.echo", json!({"text": TOKEN}))).await;
+    assert_eq!(code(&refused.outcome), "SECRET_IN_ARGUMENTS");
+}

@@ -13,10 +13,13 @@ use remit_engine::policy::ScopeAccess;
 use remit_engine::ports::{Executor, Pending, Running};
 use remit_engine::record;
 use remit_engine::stage::Authorised;
+use remit_engine::visit::Doorkeeper;
 use remit_model::{Answer, Binding, Execution, Failure, Outcome, Runtime};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use super::lending;
+use super::method::{self, Method};
 use super::pool::{Key, Pool, PoolOptions};
 use super::protocol;
 use super::runtime::{Interpreters, Kind};
@@ -44,6 +47,23 @@ pub struct Options {
     pub guarded: Vec<PathBuf>,
     /// How many processes are kept.
     pub pool: PoolOptions,
+    /// Which built-in tools call back, and who lets them.
+    pub visitors: Option<Visitors>,
+}
+
+/// Is the built-in tools that call back: a process for each call, with a credential for that call.
+#[derive(Clone)]
+pub struct Visitors {
+    /// Their names.
+    pub modules: &'static [&'static str],
+    /// Who lets them.
+    pub door: Arc<dyn Doorkeeper>,
+}
+
+impl std::fmt::Debug for Visitors {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Visitors({:?})", self.modules)
+    }
 }
 
 /// Is what the operator's policy lends to processes. It may change while Remit runs.
@@ -63,6 +83,8 @@ pub struct ProcessExecutor {
     interpreters: Interpreters,
     pool: OnceLock<Pool>,
     services: Mutex<HashMap<Key, Arc<Service>>>,
+    /// Gives turns to those that call back, as the pool does to all others.
+    visits: Semaphore,
 }
 
 impl ProcessExecutor {
@@ -74,6 +96,7 @@ impl ProcessExecutor {
             interpreters: Interpreters::default(),
             pool: OnceLock::new(),
             services: Mutex::default(),
+            visits: Semaphore::new(options.pool.most_busy),
             lent: Mutex::new(Arc::new(options.lent.clone())),
             options,
         }
@@ -128,6 +151,41 @@ impl ProcessExecutor {
         Arc::clone(services.entry(key.clone()).or_insert_with(start))
     }
 
+    /// Finds who lets it call back, if it is one that does.
+    fn door(&self, entry: &Entry) -> Option<&Arc<dyn Doorkeeper>> {
+        let visitors = self.options.visitors.as_ref().filter(|_| entry.source.root.is_none())?;
+        visitors.modules.contains(&entry.source.name.as_str()).then_some(&visitors.door)
+    }
+
+    /// Runs a method that calls back.
+    async fn visit(
+        &self,
+        call: &Authorised,
+        door: &Arc<dyn Doorkeeper>,
+        running: &Running,
+    ) -> Result<Outcome, Failure> {
+        let (entry, settings) = (call.entry(), settings(call.entry())?);
+        let name = &entry.capability.name;
+        let (module, name) = name.split_once('.').unwrap_or((name, ""));
+        let mut program = self.built_in(entry);
+        program.args.push(name.to_owned());
+        if let Some(Value::String(zone)) = settings.values.get("time_zone") {
+            program.args.push(format!("--time-zone={zone}"));
+        }
+        let confinement = self.confinement(entry, settings)?;
+        let plan = Plan { program, confinement, sandbox: self.options.sandbox };
+        let Ok(_turn) = self.visits.acquire().await else {
+            return Err(Failure::new("CANCELLED", "the call was called off"));
+        };
+        let visit = door.admit(call, running.timeout)?;
+        let method = Method { module, name, input: &call.call().input };
+        let deadline = Instant::now() + running.timeout + SLACK;
+        let until = Until { deadline, cancel: &running.cancel };
+        method::run(&self.launcher, &plan, visit, &method, until).await.map_err(|error| {
+            failure(&error, Runtime::Native, |said| words::shown(said, entry, settings))
+        })
+    }
+
     async fn run(&self, call: &Authorised, running: Running) -> Result<Answered, Failure> {
         let entry = call.entry();
         let Binding::Process { runtime, execution, entry: file, command } =
@@ -135,9 +193,7 @@ impl ProcessExecutor {
         else {
             return Err(Failure::new("NOT_A_PROCESS", "this capability does not run as a process"));
         };
-        let settings = entry.source.settings.as_ref().map_err(|why| {
-            Failure::new("NOT_CONFIGURED", format!("the tool is not configured: {why}"))
-        })?;
+        let settings = settings(entry)?;
         let program = self.program(entry, *runtime, file).await?;
         let confinement = self.confinement(entry, settings)?;
         let key = Key {
@@ -180,6 +236,16 @@ impl ProcessExecutor {
         })
     }
 
+    /// Gives what is built in, which is this binary.
+    fn built_in(&self, entry: &Entry) -> Program {
+        Program {
+            path: self.options.launcher.clone(),
+            args: vec![self.options.handler.clone(), entry.source.name.clone()],
+            roots: Vec::new(),
+            directory: PathBuf::from("/"),
+        }
+    }
+
     async fn program(
         &self,
         entry: &Entry,
@@ -187,13 +253,7 @@ impl ProcessExecutor {
         file: &str,
     ) -> Result<Program, Failure> {
         let Some(root) = &entry.source.root else {
-            // What is built in is this binary.
-            return Ok(Program {
-                path: self.options.launcher.clone(),
-                args: vec![self.options.handler.clone(), entry.source.name.clone()],
-                roots: Vec::new(),
-                directory: PathBuf::from("/"),
-            });
+            return Ok(self.built_in(entry));
         };
         let kind = match runtime {
             Runtime::Python => Kind::Python,
@@ -216,6 +276,14 @@ impl ProcessExecutor {
         lending::confinement(&self.options, &self.lent(), &entry.scope, directories(settings))
             .map_err(|why| Failure::new("NOT_CONFIGURED", why.to_string()))
     }
+}
+
+fn settings(entry: &Entry) -> Result<&Settings, Failure> {
+    entry
+        .source
+        .settings
+        .as_ref()
+        .map_err(|why| Failure::new("NOT_CONFIGURED", format!("the tool is not configured: {why}")))
 }
 
 /// How much longer the worker may go on than the engine waits: the engine's own timer decides.
@@ -292,6 +360,9 @@ impl Executor for ProcessExecutor {
 
     fn execute<'a>(&'a self, call: &'a Authorised, running: Running) -> Pending<'a, Outcome> {
         Box::pin(async move {
+            if let Some(door) = self.door(call.entry()) {
+                return self.visit(call, door, &running).await.unwrap_or_else(Outcome::Failed);
+            }
             match self.run(call, running).await {
                 Err(failure) => Outcome::Failed(failure),
                 Ok(Answered(answer)) => match answer.outcome {

@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use remit_engine::visit::CREDENTIAL;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -67,6 +70,27 @@ impl Launcher {
 
     /// Starts a program and returns when its confinement stands.
     pub async fn start(&self, plan: &Plan) -> Result<Process, StartError> {
+        self.launch(plan, Stdio::piped(), None, self.hear.clone()).await
+    }
+
+    /// Starts a program that calls back on its standard input, with a credential in its environment.
+    /// Nobody hears what it says, in case that is the credential.
+    pub(super) async fn start_visiting(
+        &self,
+        plan: &Plan,
+        input: UnixStream,
+        credential: &str,
+    ) -> Result<Process, StartError> {
+        self.launch(plan, Stdio::from(OwnedFd::from(input)), Some(credential), None).await
+    }
+
+    async fn launch(
+        &self,
+        plan: &Plan,
+        input: Stdio,
+        credential: Option<&str>,
+        hear: Option<Hear>,
+    ) -> Result<Process, StartError> {
         plan.check().map_err(|ConfineError(why)| StartError(why))?;
         let mut plan = plan.clone();
         runtime::fit(&mut plan.program.args, &plan.confinement.limits);
@@ -85,11 +109,17 @@ impl Launcher {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
-        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(credential) = credential {
+            // Not in the plan: that is an argument, which everybody on the machine can read.
+            command.env(CREDENTIAL, credential);
+        }
+        let pipes = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = pipes.spawn().map_err(|error| {
             StartError(format!("cannot start `{}`: {error}", self.program.display()))
         })?;
-        let mut process = Process::new(child, Tail::heard_by(self.hear.clone()))?;
+        // Ours of the other's end is closed with it.
+        drop(command);
+        let mut process = Process::new(child, Tail::heard_by(hear))?;
         match timeout(START, process.greeting()).await {
             Ok(Ok(pid)) => {
                 process.pid = pid;
@@ -128,7 +158,7 @@ impl std::error::Error for StartError {}
 pub struct Process {
     child: Child,
     pid: u32,
-    /// Where requests are written; `None` once closed.
+    /// Where requests are written; `None` once closed, and if it calls back.
     pub(super) requests: Option<ChildStdin>,
     /// Where answers are read.
     pub(super) answers: Lines<ChildStdout>,
@@ -144,14 +174,13 @@ impl fmt::Debug for Process {
 
 impl Process {
     fn new(mut child: Child, tail: Tail) -> Result<Self, StartError> {
-        let (Some(requests), Some(answers), Some(words)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let (Some(answers), Some(words)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(StartError("the pipes to the process are missing".to_owned()));
         };
         let drain = Some(drain(words, tail.clone()));
         let answers = Lines::new(answers);
-        Ok(Self { child, pid: 0, requests: Some(requests), answers, tail, drain })
+        let requests = child.stdin.take();
+        Ok(Self { child, pid: 0, requests, answers, tail, drain })
     }
 
     async fn greeting(&mut self) -> Result<u32, StartError> {

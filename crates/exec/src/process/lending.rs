@@ -89,6 +89,7 @@ mod tests {
             hidden: vec![base.join("tools/configs")],
             guarded,
             pool: PoolOptions::default(),
+            visitors: None,
         };
         (directory, base, options)
     }

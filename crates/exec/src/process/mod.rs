@@ -2,7 +2,7 @@
 //!
 //! From the outside in: [`pool`] keeps workers warm and [`service`] keeps one running; a [`worker`]
 //! speaks the contract of `docs/workers.md` with one process; [`launch`] starts that process so that it
-//! can reach what [`confine`] says and nothing else; [`runtime`] finds the interpreter to start. What
+//! can reach what [`confine`] says and nothing else; `method` runs what calls back; [`runtime`] finds the interpreter to start. What
 //! runs between the start and the program is in `stage`, in the process itself.
 
 pub mod confine;
@@ -11,6 +11,7 @@ mod guard;
 pub mod launch;
 mod lending;
 mod lines;
+mod method;
 pub mod offers;
 pub mod plan;
 pub mod pool;
@@ -23,7 +24,7 @@ mod words;
 pub mod worker;
 
 pub use confine::{Confinement, Limits, Sandbox};
-pub use executor::{Lent, Options, ProcessExecutor, entry_below};
+pub use executor::{Lent, Options, ProcessExecutor, Visitors, entry_below};
 pub use launch::{Launcher, Process, StartError};
 pub use offers::{Offer, Offers, offers};
 pub use plan::{Plan, Program};

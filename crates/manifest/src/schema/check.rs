@@ -19,7 +19,7 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Judges a schema and everything in it.
 pub fn check<'t>(node: &'t Node, manner: Manner, report: &mut Report<'t>) {
-    let mut walk = Walk { manner, report, references: 0, long: false, depth: 0 };
+    let mut walk = Walk { manner, report, references: 0, long: false, depth: 0, part: false };
     walk.schema(node);
     let (references, long) = (walk.references, walk.long);
     let followed = references == 0 || refs::check(node, references, report);
@@ -42,7 +42,14 @@ fn check_cost<'t>(node: &'t Node, report: &mut Report<'t>) {
 /// Judges a setting: a schema in which `required` is a boolean of another meaning.
 pub(crate) fn check_setting<'t>(node: &'t Node, report: &mut Report<'t>) {
     let Some(object) = node.as_object() else { return };
-    let mut walk = Walk { manner: Manner::default(), report, references: 0, long: false, depth: 0 };
+    let mut walk = Walk {
+        manner: Manner::default(),
+        report,
+        references: 0,
+        long: false,
+        depth: 0,
+        part: false,
+    };
     for member in object.members().iter().filter(|m| !matches!(&*m.key, "required" | "secret")) {
         match keywords::kind(&member.key) {
             Some(kind) => walk.keyword(member, kind),
@@ -60,6 +67,8 @@ struct Walk<'r, 't> {
     /// Whether schemas are nested so deep, or look at what others left over, that cost is a question.
     long: bool,
     depth: usize,
+    /// Whether the schema about to be judged adds to the one around it, whose properties count too.
+    part: bool,
 }
 
 impl<'t> Walk<'_, 't> {
@@ -83,12 +92,23 @@ impl<'t> Walk<'_, 't> {
             self.bad(node, message);
             return;
         };
+        let part = self.part;
         for member in object.members() {
-            match keywords::kind(&member.key) {
+            let kind = keywords::kind(&member.key);
+            self.part = matches!(
+                kind,
+                Some(
+                    Kind::SchemaInPlace
+                        | Kind::SchemaList { in_place: true }
+                        | Kind::SchemaMap { in_place: true }
+                )
+            );
+            match kind {
                 Some(kind) => self.keyword(member, kind),
                 None => self.unknown(member),
             }
         }
+        self.part = part;
         self.together(object);
     }
 
@@ -306,7 +326,7 @@ impl<'t> Walk<'_, 't> {
         };
         let elsewhere =
             ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"];
-        if elsewhere.iter().any(|keyword| object.get(keyword).is_some()) {
+        if self.part || elsewhere.iter().any(|keyword| object.get(keyword).is_some()) {
             return;
         }
         for name in required.as_array().unwrap_or_default() {

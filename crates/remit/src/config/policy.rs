@@ -38,6 +38,11 @@ static FILE: Shape = Shape::Record(&Record {
         ),
         Field::optional("white_lists", Shape::List(&WHITE_LIST), "Who may see what."),
         Field::optional("deny", Shape::List(&TEXT), "What nobody may call."),
+        Field::optional(
+            "secret_arguments",
+            Shape::List(&TEXT),
+            "What may be given secrets of other services as arguments; everything else refuses them.",
+        ),
         Field::optional("scopes", Shape::Map(&SCOPE), "What scopes give to confined processes."),
         Field::optional("limits", Shape::Record(&LIMITS), "What one process may use."),
         Field::optional("egress", Shape::Record(&EGRESS), "Where the built-in tools may connect."),
@@ -255,6 +260,7 @@ fn lower(root: &Node) -> Operator {
     let policy = &mut operator.policy;
     policy.approval_seconds = root.get("approval_seconds").and_then(whole);
     policy.deny = patterns(root.get("deny"));
+    policy.secret_arguments = patterns(root.get("secret_arguments"));
     policy.capabilities = items(root, "capabilities")
         .map(|rule| CapabilityRule {
             pattern: Pattern::new(text(rule, "match").unwrap_or_default()),

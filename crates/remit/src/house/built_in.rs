@@ -5,9 +5,17 @@ use remit_engine::policy::{DEFAULT_SCOPE, Pattern};
 use remit_model::{Capability, Permission, Sensitivity};
 
 /// Is the scope and the care of each; the first match counts.
-const NEEDS: [(&str, &str, Sensitivity); 4] = [
+const NEEDS: [(&str, &str, Sensitivity); 11] = [
     ("file_operator.write_file", "filesystem:write", Sensitivity::High),
     ("file_operator.*", "filesystem:read", Sensitivity::Medium),
+    ("calendar.read", "calendar:read", Sensitivity::Medium),
+    ("calendar.delete", "calendar:delete", Sensitivity::High),
+    ("calendar.share", "calendar:share", Sensitivity::High),
+    ("calendar.*", "calendar:write", Sensitivity::Medium),
+    ("contacts.*", "contacts:read", Sensitivity::Medium),
+    // What an agent noted for itself, for itself.
+    ("memory.read", "memory:read", Sensitivity::Low),
+    ("memory.*", "memory:write", Sensitivity::Medium),
     ("web_fetch.*", "network:http", Sensitivity::Medium),
     ("web_search.*", "network:http", Sensitivity::Medium),
 ];

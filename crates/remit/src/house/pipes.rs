@@ -6,7 +6,7 @@ use remit_engine::desk::{Desk, DeskApprover};
 use remit_engine::ports::{Clock as _, Store as _};
 use remit_engine::registry::Agents;
 use remit_engine::{Engine, Parts};
-use remit_server::App;
+use remit_server::{App, Doorway};
 
 use super::{Place, stop};
 use crate::clock::SystemClock;
@@ -26,7 +26,8 @@ impl Place {
         let store = self.store()?;
         let clock = Arc::new(SystemClock::new());
         store.recover(clock.now()).await.map_err(|error| error.to_string())?;
-        let executor = Arc::new(self.executor(&offer)?);
+        let doorway = Doorway::new(store.clone(), clock.clone());
+        let executor = Arc::new(self.executor(&offer, &doorway)?);
         let policy = Arc::new(offer.operator.policy_with_defaults());
         let agents = Arc::new(Agents::new(store.clone(), store.clone(), clock.clone(), policy));
         let desk = Arc::new(Desk::default());
@@ -50,6 +51,7 @@ impl Place {
             clock,
             agents,
             rows: store,
+            doorway,
         };
         let app = App::new(parts, &remit_server::Options::default());
         Ok(Piped { app, engine, complaints })

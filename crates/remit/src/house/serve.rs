@@ -16,7 +16,7 @@ use remit_engine::stage::Authorised;
 use remit_engine::{Engine, Parts};
 use remit_exec::process::ProcessExecutor;
 use remit_model::{Binding, Failure, Outcome};
-use remit_server::{App, Server};
+use remit_server::{App, Doorway, Server};
 use remit_store::sqlite::SqliteStore;
 
 use super::reload::Fingerprint;
@@ -83,7 +83,8 @@ impl Place {
         store.recover(clock.now()).await.map_err(|error| error.to_string())?;
         admin_token(&store, &config::data_directory(self.data.as_deref())?, clock.now().wall_ms)
             .await?;
-        let executor = Arc::new(self.executor(&offer)?);
+        let doorway = Doorway::new(store.clone(), clock.clone());
+        let executor = Arc::new(self.executor(&offer, &doorway)?);
         let agents = Arc::new(Agents::new(
             store.clone(),
             store.clone(),
@@ -108,6 +109,7 @@ impl Place {
             clock,
             agents: agents.clone(),
             rows: store,
+            doorway,
         };
         let app = App::new(parts, options);
         let server = Server::bind(address, app.clone()).await?;

@@ -13,12 +13,15 @@
 mod attacks;
 mod bad_input;
 mod calls;
+mod canaries;
 mod check;
 mod crashes;
+mod crowds;
 mod diff;
 mod documents;
 mod executions;
 mod mcp;
+mod modules;
 mod others;
 mod paths;
 mod readme;

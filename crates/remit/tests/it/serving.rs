@@ -13,31 +13,59 @@ use serde_json::{Value, json};
 use crate::calls::house;
 use crate::support::command;
 
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
-    address: String,
-    token: String,
+    /// Takes what it says, so that it never has to wait for a reader.
+    said: Option<std::thread::JoinHandle<String>>,
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 impl Serving {
-    fn start(place: &Path, more: &[&str]) -> Self {
+    pub(crate) fn start(place: &Path, more: &[&str]) -> Self {
+        Self::start_with(place, more, &[])
+    }
+
+    /// Starts one with variables in its environment.
+    pub(crate) fn start_with(
+        place: &Path,
+        more: &[&str],
+        environment: &[(String, String)],
+    ) -> Self {
         let mut command = command(place);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data", "data"]).args(more);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap_or_else(|| {
-            let mut said = String::new();
-            let _ = child.stderr.take().unwrap().read_to_string(&mut said);
-            panic!("{line:?}: {said}")
+        let mut stderr = child.stderr.take().unwrap();
+        let said = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            let _ = stderr.read_to_end(&mut said);
+            String::from_utf8_lossy(&said).into_owned()
         });
+        let Some(address) = line.trim().strip_prefix("listening on http://") else {
+            panic!("{line:?}: {}", said.join().unwrap());
+        };
         let token = fs::read_to_string(place.join("data/admin.token")).unwrap();
-        Self { address: address.to_owned(), child, token: token.trim().to_owned() }
+        let (address, token) = (address.to_owned(), token.trim().to_owned());
+        Self { address, child, said: Some(said), token }
     }
 
-    fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let answer = self.raw(method, path, &body.to_string());
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    /// Sends a request and gives all that comes back.
+    pub(crate) fn raw(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let body = body.to_string();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
@@ -47,12 +75,10 @@ impl Serving {
         .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        answer
     }
 
-    fn call(&self, capability: &str, input: Value) -> Value {
+    pub(crate) fn call(&self, capability: &str, input: Value) -> Value {
         let body = json!({"capability": capability, "input": input, "thread_id": "t"});
         self.request("POST", "/calls", &body).1
     }
@@ -71,11 +97,10 @@ impl Serving {
         panic!("nobody was asked");
     }
 
-    fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let said = self.said.take().unwrap().join().unwrap();
         assert_eq!(self.child.wait().unwrap().code(), Some(0), "{said}");
         said
     }

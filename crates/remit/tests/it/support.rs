@@ -14,7 +14,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         Self {
             code: output.status.code().expect("ended by a signal"),
             stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),

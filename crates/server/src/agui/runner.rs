@@ -9,7 +9,7 @@ use remit_model::{Call, CallId, Caller, EventKind, Outcome, ThreadId};
 use serde_json::Value;
 
 use super::input::{ResumeEntry, ResumeStatus, RunAgentInput, ToolCall};
-use super::said::{Beside, Called, message};
+use super::said::{self, Beside, Called, message};
 use crate::app::App;
 use crate::project::{Ask, TOOL, ToolAgentOutput};
 
@@ -122,7 +122,7 @@ impl Run {
             ..beside
         };
         let message = message(&self.thread, role, content, call, &beside, self.app.now_ms());
-        self.app.store().say(message).await
+        self.app.store().say(said::without_secrets(message, &self.app.engine.catalog())).await
     }
 
     /// Keeps the messages of the client that are not kept yet.

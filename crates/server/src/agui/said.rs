@@ -1,5 +1,6 @@
 //! What is said in a run, as it is kept: texts with what belongs to them beside.
 
+use remit_engine::catalog::Catalog;
 use remit_engine::record;
 use remit_model::{CallId, ThreadId};
 use serde::{Deserialize, Serialize};
@@ -61,4 +62,19 @@ pub(crate) fn message(
         call,
         at_ms,
     }
+}
+
+/// Takes the secrets out of what came from outside, before it is kept: what was said, and what calls
+/// were given. What a tool answered was searched when it did.
+pub(crate) fn without_secrets(mut message: record::Message, catalog: &Catalog) -> record::Message {
+    let screen = catalog.screen();
+    if message.role != "tool" {
+        message.content = screen.hide(&message.content);
+    }
+    for given in ["/tool_calls", "/tool_agent_output/tool_call_args"] {
+        if let Some(given) = message.metadata.pointer_mut(given) {
+            screen.hide_in(given);
+        }
+    }
+    message
 }

@@ -9,6 +9,8 @@ pub const ADMIN_PREFIX: &str = "rma_";
 pub(crate) const USER_PREFIX: &str = "rmu_";
 /// Begins a program's key.
 pub(crate) const KEY_PREFIX: &str = "rmk_";
+/// Begins the credential of a process that runs a call.
+pub(crate) const CREDENTIAL_PREFIX: &str = "rmc_";
 /// Begins an agent's token (S0).
 pub const AGENT_PREFIX: &str = "hsk_";
 

@@ -1,8 +1,10 @@
 //! The methods of the organiser, as handlers run them.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use remit_organiser::{Action, Failure};
+use remit_organiser::{Action, Context, Failure, Rows};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -55,12 +57,23 @@ pub(crate) async fn run(
     Path((module, method)): Path<(String, String)>,
     Json(input): Json<Value>,
 ) -> Answer<(StatusCode, axum::Json<MethodOutput>)> {
+    perform(app.rows.clone(), context, module, method, input).await
+}
+
+/// Runs a method for somebody.
+pub(crate) async fn perform(
+    rows: Arc<dyn Rows>,
+    context: Context,
+    module: String,
+    method: String,
+    input: Value,
+) -> Answer<(StatusCode, axum::Json<MethodOutput>)> {
     let action = match Action::find(&module, &method) {
         Ok(action) => action,
         Err(failure) => return Ok(output(module, method, Err(failure), None)),
     };
     let step = move |loaded: &_| action.execute(&context, &input, loaded);
-    let outcome = super::run(&app, step).await?;
+    let outcome = super::run(rows, step).await?;
     Ok(output(module, method, outcome, Some(action.input_schema())))
 }
 

@@ -66,7 +66,8 @@ pub(crate) async fn export(
         ApiError::bad_request("INVALID_RANGE", "the query cannot be read; write each name once")
     })?;
     let window = part.window()?;
-    let outcome = super::run(&app, move |loaded| ical::export(&context, window, loaded)).await?;
+    let outcome =
+        super::run(app.rows.clone(), move |loaded| ical::export(&context, window, loaded)).await?;
     let data = outcome.map_err(refusal)?;
     if data.get("truncated") == Some(&Value::Bool(true)) {
         // Half a calendar that looks whole would be worse than none.
@@ -114,6 +115,7 @@ pub(crate) async fn import(
         ));
     }
     let bytes = body::up_to(IMPORT_BYTES, request, &app).await?;
-    let outcome = super::run(&app, move |loaded| ical::import(&context, &bytes, loaded)).await?;
+    let outcome =
+        super::run(app.rows.clone(), move |loaded| ical::import(&context, &bytes, loaded)).await?;
     outcome.map(axum::Json).map_err(refusal)
 }

@@ -96,7 +96,7 @@ pub(crate) async fn list(
 
 async fn read(app: &App, context: Context, input: Value) -> Answer<Value> {
     let step = move |loaded: &_| Action::ContactsRead.execute(&context, &input, loaded);
-    super::run(app, step).await?.map_err(refusal)
+    super::run(app.rows.clone(), step).await?.map_err(refusal)
 }
 
 /// Shows a contact
@@ -143,7 +143,7 @@ async fn save(
 ) -> Answer<Value> {
     let draft = Draft::from(draft);
     let step = move |loaded: &_| contacts::save(&context, id.as_deref(), &draft, loaded);
-    super::run(app, step).await?.map_err(refusal)
+    super::run(app.rows.clone(), step).await?.map_err(refusal)
 }
 
 /// Writes over a contact
@@ -178,6 +178,6 @@ pub(crate) async fn remove(
     Path(id): Path<String>,
 ) -> Answer<StatusCode> {
     let step = move |loaded: &_| contacts::delete(&context, &id, loaded);
-    super::run(&app, step).await?.map_err(refusal)?;
+    super::run(app.rows.clone(), step).await?.map_err(refusal)?;
     Ok(StatusCode::NO_CONTENT)
 }

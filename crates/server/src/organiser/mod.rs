@@ -5,15 +5,17 @@
 
 #![allow(unused_qualifications, reason = "the OpenAPI macros write whole paths")]
 
-mod actions;
+pub(crate) mod actions;
 mod calendar;
 mod contacts;
-mod person;
+pub(crate) mod person;
+
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use remit_engine::ports::StoreError;
 use remit_organiser::port::drive;
-use remit_organiser::{Code, Failure, Loaded, Step};
+use remit_organiser::{Code, Failure, Loaded, Rows, Step};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -34,10 +36,10 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 /// Carries something through, on a thread that it may keep busy: reading a file or unfolding years of
 /// a calendar takes longer than other requests should wait.
 async fn run(
-    app: &App,
+    rows: Arc<dyn Rows>,
     step: impl Fn(&Loaded) -> Step + Send + 'static,
 ) -> Answer<Result<Value, Failure>> {
-    let (rows, runtime) = (app.rows.clone(), tokio::runtime::Handle::current());
+    let runtime = tokio::runtime::Handle::current();
     let work = move || runtime.block_on(drive(&*rows, step));
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|_| StoreError::new("a request to the organiser broke off"))?;

@@ -1,6 +1,7 @@
 //! Whose calendar, contacts and memory a request is about.
 
 use axum::extract::{FromRequestParts, Query};
+use axum::http::Uri;
 use axum::http::request::Parts;
 use jiff::Timestamp;
 use remit_organiser::{Context, Zone};
@@ -21,8 +22,7 @@ pub(crate) struct Where {
     time_zone: Option<String>,
 }
 
-/// Is who the token speaks for, with the time and the place that a call needs. There is no other way
-/// to a [`Context`], so no request can name somebody else.
+/// Is who the token speaks for, with the time and the place that a call needs.
 pub(crate) struct Person(pub(crate) Context);
 
 impl FromRequestParts<App> for Person {
@@ -31,18 +31,23 @@ impl FromRequestParts<App> for Person {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
         let principal = Principal::from_request_parts(parts, app).await?;
         let user = principal.must(Area::Organiser)?.user(None)?;
-        let bad = |message: String| ApiError::bad_request("INVALID_TIME_ZONE", message);
-        let Query(place) = Query::<Where>::try_from_uri(&parts.uri)
-            .map_err(|_| bad("the query cannot be read; write `?time_zone=…` once".to_owned()))?;
-        let zone = match place.time_zone {
-            Some(name) => Zone::named(&name).map_err(bad)?,
-            None => Zone::utc(),
-        };
-        Ok(Self(Context {
-            user,
-            now: Timestamp::from_millisecond(app.now_ms()).unwrap_or_default(),
-            zone,
-            fresh: uuid::Uuid::now_v7().simple().to_string(),
-        }))
+        context(user, app.now_ms(), &parts.uri).map(Self)
     }
+}
+
+/// Gives what a request of somebody's is about: they, the present time, and the place they name.
+pub(crate) fn context(user: String, now_ms: i64, uri: &Uri) -> Answer<Context> {
+    let bad = |message: String| ApiError::bad_request("INVALID_TIME_ZONE", message);
+    let Query(place) = Query::<Where>::try_from_uri(uri)
+        .map_err(|_| bad("the query cannot be read; write `?time_zone=…` once".to_owned()))?;
+    let zone = match place.time_zone {
+        Some(name) => Zone::named(&name).map_err(bad)?,
+        None => Zone::utc(),
+    };
+    Ok(Context {
+        user,
+        now: Timestamp::from_millisecond(now_ms).unwrap_or_default(),
+        zone,
+        fresh: uuid::Uuid::now_v7().simple().to_string(),
+    })
 }

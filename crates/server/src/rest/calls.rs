@@ -108,6 +108,9 @@ pub(crate) async fn make(
     Json(new): Json<NewCall>,
 ) -> Answer<Response> {
     let caller = caller(&app, principal.must(Area::Calls)?, new.agent, new.user).await?;
+    if principal.kind == TokenKind::Agent {
+        within_its_reach(&app, &caller, &new.capability)?;
+    }
     let thread = match &new.thread_id {
         Some(name) => names::thread(&caller.user, name)?,
         None => names::thread(&caller.user, fresh_thread_id().as_str())?,
@@ -160,6 +163,19 @@ pub(crate) async fn caller(
     let standing = app.agents.standing(&user, &principal.subject).await.map_err(|_| nobody())?;
     standing.relation.filter(|relation| agent.is_none() && relation.stands()).ok_or_else(nobody)?;
     Ok(Caller { user, agent: Some(principal.subject.clone()), device: None })
+}
+
+/// Demands that a registered agent calls its own tools, or what the operator gave it. What its users
+/// saw when they added it were its own tools; of others they know nothing.
+fn within_its_reach(app: &App, caller: &Caller, capability: &str) -> Answer<()> {
+    let own = caller.agent.as_deref().and_then(|agent| capability.strip_prefix(agent));
+    let is_own = own.is_some_and(|rest| rest.starts_with('/'));
+    if is_own || app.engine.catalog().policy().speaks_of(caller) {
+        return Ok(());
+    }
+    Err(ApiError::forbidden(
+        "an agent calls its own tools, `<its id>/<tool>`; a white-list of the operator's that names the agent gives it others",
+    ))
 }
 
 fn is_async(app: &App, name: &str) -> bool {

@@ -120,7 +120,9 @@ pub(crate) async fn remove(
     Path(agent): Path<String>,
 ) -> Answer<axum::Json<RelationView>> {
     let user = principal.must(Area::Grants)?.user(None)?;
-    Ok(axum::Json(view(app.agents.remove(&user, &agent).await?)))
+    let ended = app.agents.remove(&user, &agent).await?;
+    app.doorway.revoke(&user);
+    Ok(axum::Json(view(ended)))
 }
 
 /// Is what a user has to look at.

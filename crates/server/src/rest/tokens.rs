@@ -187,5 +187,7 @@ pub(crate) async fn revoke(
         return Err(ApiError::not_found("token"));
     }
     app.directory.revoke_token(&id, app.now_ms()).await?;
+    // What was made of it goes with it.
+    app.doorway.revoke(&user);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -164,6 +164,12 @@ async fn a_user_adds_an_agent_reviews_what_changed_and_removes_it() {
     );
     let made = house.post("/calls", &agent.token, &call("c1")).await.json();
     assert_eq!(made["outcome"], "succeeded", "{made}");
+    let other = json!({"capability": "demo.echo", "input": {}, "user": "bob"}).to_string();
+    let refused = house.post("/calls", &agent.token, &other).await;
+    assert_eq!(refused.status, 403, "what its users did not see is not its own: {}", refused.text);
+    house.engine.swap(listed(&agent.id));
+    let made = house.post("/calls", &agent.token, &other).await.json();
+    assert_eq!(made["outcome"], "succeeded", "the operator gave it that: {made}");
     let mut changed = manifest(2);
     changed["tools"][0]["input_schema"]["properties"]["id"]["maxLength"] = json!(3);
     patch(&house, &agent, &changed, &[]).await;
@@ -194,6 +200,15 @@ async fn a_user_adds_an_agent_reviews_what_changed_and_removes_it() {
         )
         .await;
     assert_eq!(own.json()["error"], "permission_revoked");
+}
+
+/// Offers the demonstration tools, and gives an agent one of them beside its own.
+fn listed(agent: &str) -> remit_engine::catalog::Catalog {
+    use remit_engine::policy::{Pattern, Policy, WhiteList};
+    let allow = vec![Pattern::new("demo.echo"), Pattern::new(&format!("{agent}/*"))];
+    let list = WhiteList { user: Pattern::new("*"), agent: Pattern::new(agent), allow };
+    let policy = Policy { white_lists: vec![list], ..Policy::default() };
+    remit_engine::catalog::Catalog::build(vec![crate::house::demo()], std::sync::Arc::new(policy))
 }
 
 /// Many publish at once, good manifests and bad ones, and the versions are exactly 1..N.

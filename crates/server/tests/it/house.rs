@@ -10,7 +10,7 @@ use remit_engine::directory::{Directory as _, TokenKind};
 use remit_engine::registry::Agents;
 use remit_engine::{Engine, Parts as EngineParts};
 use remit_model::Sensitivity;
-use remit_server::{App, Limits, Options, Parts, Server};
+use remit_server::{App, Doorway, Limits, Options, Parts, Server};
 use remit_store::sqlite::SqliteStore;
 use remit_testkit::samples::{catalog, source};
 use remit_testkit::{FakeClock, FakeExecutor};
@@ -81,6 +81,7 @@ impl House {
         let record = remit_server::token_record(&admin, TokenKind::Admin, "admin", "first", 0);
         store.add_token(record).await.unwrap();
         let (directory_port, rows) = (store.clone(), store.clone());
+        let doorway = Doorway::new(store.clone(), clock.clone());
         let clock_port = clock.clone();
         let parts = Parts {
             agents,
@@ -89,6 +90,7 @@ impl House {
             desk,
             clock: clock_port,
             rows,
+            doorway,
         };
         let app = App::new(parts, options);
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), app.clone()).await.unwrap();

@@ -179,3 +179,21 @@ async fn calls_that_the_client_knows_are_answered_without_being_told_again() {
     assert_eq!(result["error"]["code"], "INVALID_TOOL_INPUT", "{result}");
     assert_eq!(house.executor.runs(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_that_a_client_sends_is_refused_and_kept_nowhere() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    let mut said = input("r1", &[call("c1", "demo", "echo", &json!({"text": &ann}))]);
+    said["messages"][0]["content"] = json!(format!("my token is {ann}"));
+    let events = run(&house, &ann, &said).await;
+    let told = json!(events).to_string();
+    assert!(told.contains("SECRET_IN_ARGUMENTS") && !told.contains(&ann), "{told}");
+    let history = house.get("/history?thread_id=t", &ann).await;
+    assert!(history.text.contains("my token is [secret]"), "{}", history.text);
+    assert!(!history.text.contains(&ann), "{}", history.text);
+    for file in std::fs::read_dir(house.directory.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
+        assert!(!bytes.windows(ann.len()).any(|part| part == ann.as_bytes()));
+    }
+}

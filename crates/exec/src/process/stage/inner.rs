@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use nix::sys::signal::SigSet;
+use remit_engine::visit::CREDENTIAL;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::super::confine::{SCRATCH, Sandbox};
@@ -97,6 +98,10 @@ fn become_program(inner: &Inner, pid: u32) -> ExitCode {
             command.current_dir(existing(&program.directory))
         }
     };
+    // The only variable of the caller's that goes on to a program, and only where there is one.
+    if let Some(credential) = std::env::var_os(CREDENTIAL) {
+        command.env(CREDENTIAL, credential);
+    }
     super::greet(&Greeting::Ready { pid });
     let error = command.exec();
     let why = format!("cannot execute `{}`: {error}\n", program.path.display());
