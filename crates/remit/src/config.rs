@@ -1,5 +1,6 @@
 //! What the operator and the user set: the only place that reads the environment and configuration.
 
+mod authentication;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod settings;

@@ -20,6 +20,8 @@ mod rest;
 mod sse;
 
 pub use app::{App, Options, Parts};
+pub use auth::fetch::client;
+pub use auth::issuer::{AreaRules, IssuerSettings, Issuers};
 pub use auth::token::{ADMIN_PREFIX, AGENT_PREFIX, fresh_token, token_record};
 pub use limits::Limits;
 pub use listen::{Server, serve};

@@ -18,6 +18,8 @@ mod crashes;
 mod diff;
 mod documents;
 mod executions;
+mod issuers;
+mod listener;
 mod mcp;
 mod others;
 mod paths;

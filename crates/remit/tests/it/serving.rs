@@ -13,15 +13,22 @@ use serde_json::{Value, json};
 use crate::calls::house;
 use crate::support::command;
 
-struct Serving {
+/// Is a server in a process of its own.
+pub(crate) struct Serving {
     child: Child,
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 impl Serving {
-    fn start(place: &Path, more: &[&str]) -> Self {
+    pub(crate) fn start(place: &Path, more: &[&str]) -> Self {
+        Self::start_with(place, more, &[])
+    }
+
+    /// Starts one with variables of the environment.
+    pub(crate) fn start_with(place: &Path, more: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = command(place);
+        command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").envs(variables.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data", "data"]).args(more);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -35,13 +42,24 @@ impl Serving {
         Self { address: address.to_owned(), child, token: token.trim().to_owned() }
     }
 
-    fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.request_as(&self.token, "", method, path, body)
+    }
+
+    /// Makes a request with another token and more lines in its head.
+    pub(crate) fn request_as(
+        &self,
+        token: &str,
+        head: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = body.to_string();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            self.token,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{head}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         )
         .unwrap();
@@ -52,13 +70,13 @@ impl Serving {
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
-    fn call(&self, capability: &str, input: Value) -> Value {
+    pub(crate) fn call(&self, capability: &str, input: Value) -> Value {
         let body = json!({"capability": capability, "input": input, "thread_id": "t"});
         self.request("POST", "/calls", &body).1
     }
 
     /// Answers the first question with yes.
-    fn approve(&self) {
+    pub(crate) fn approve(&self) {
         for _ in 0..3_000 {
             let waiting = self.request("GET", "/approvals", &Value::Null).1;
             if let Some(id) = waiting["approvals"][0]["id"].as_str() {
@@ -71,7 +89,7 @@ impl Serving {
         panic!("nobody was asked");
     }
 
-    fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
         let mut said = String::new();

@@ -15,6 +15,7 @@ mod calls;
 mod cards;
 mod doors;
 mod house;
+mod issuers;
 mod limits;
 mod mcp;
 mod organiser;
