@@ -19,7 +19,9 @@ pub mod registry;
 pub mod stage;
 mod stop;
 pub mod stream;
+mod trace;
 mod walk;
 
 pub use inflight::{Ended, Started};
 pub use pipeline::{Engine, Explanation, Parts, fresh_call_id, fresh_thread_id};
+pub use trace::TRACES;

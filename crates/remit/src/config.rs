@@ -4,6 +4,7 @@ mod authentication;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod settings;
+pub(crate) mod telemetry;
 
 use std::path::{Path, PathBuf};
 

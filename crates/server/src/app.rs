@@ -16,6 +16,7 @@ use crate::guard::Names;
 use crate::limits::{Limits, Rates};
 use crate::mcp;
 use crate::measure::Measures;
+use crate::trace::Adopt;
 
 /// Is what a server is made of.
 pub struct Parts {
@@ -44,6 +45,8 @@ pub struct Options {
     pub limits: Limits,
     /// Whose tokens are taken, beside the server's own.
     pub issuers: Issuers,
+    /// Puts a request into its maker's trace, where traces are made.
+    pub adopt: Option<Adopt>,
 }
 
 /// Is what handlers share.
@@ -59,6 +62,7 @@ pub struct Inner {
     pub(crate) agents: Arc<Agents>,
     pub(crate) rows: Arc<dyn Rows>,
     trust: RwLock<Arc<Trust>>,
+    pub(crate) adopt: Option<Adopt>,
     pub(crate) names: Names,
     pub(crate) limits: Limits,
     pub(crate) rates: Rates,
@@ -80,6 +84,7 @@ impl App {
             agents: parts.agents,
             rows: parts.rows,
             trust: RwLock::new(Arc::new(Trust::new(&options.issuers))),
+            adopt: options.adopt,
             names: Names::new(&options.hosts, &options.origins),
             limits: options.limits,
             rates: Rates::new(&options.limits),

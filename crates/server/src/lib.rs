@@ -18,6 +18,7 @@ mod organiser;
 pub mod project;
 mod rest;
 mod sse;
+mod trace;
 
 pub use app::{App, Options, Parts};
 pub use auth::fetch::client;
@@ -26,3 +27,4 @@ pub use auth::token::{ADMIN_PREFIX, AGENT_PREFIX, fresh_token, token_record};
 pub use limits::Limits;
 pub use listen::{Server, serve};
 pub use rest::{openapi, router};
+pub use trace::Adopt;

@@ -12,6 +12,7 @@ use remit_server::Issuers;
 use crate::house::state;
 
 use super::authentication::{self, AUTHENTICATION};
+use super::telemetry::{self, TELEMETRY, Telemetry};
 use super::{Judged, in_one_line, judge};
 
 static TEXT: Shape = Shape::Text(&FILLED);
@@ -48,6 +49,7 @@ static FILE: Shape = Shape::Record(&Record {
             Shape::Record(&AUTHENTICATION),
             "Whose tokens the server takes beside its own.",
         ),
+        Field::optional("telemetry", Shape::Record(&TELEMETRY), "Where the server's traces go."),
     ],
 });
 
@@ -127,6 +129,7 @@ pub(crate) struct Operator {
     pub(crate) allow_private: Option<bool>,
     pub(crate) allowed_hosts: Option<Vec<String>>,
     pub(crate) issuers: Issuers,
+    pub(crate) telemetry: Option<Telemetry>,
 }
 
 impl Operator {
@@ -227,6 +230,7 @@ pub(crate) fn load(path: &Path) -> Result<Operator, String> {
                 .filter_map(|node| Some((place(node), node.as_str()?.to_owned())))
                 .collect();
             operator.issuers = authentication::issuers(root, place)?;
+            operator.telemetry = telemetry::lower(root);
             Ok(operator)
         }
         _ => Err(wrong.join("\n")),

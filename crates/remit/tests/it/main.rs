@@ -27,4 +27,5 @@ mod readme;
 mod serving;
 mod support;
 mod terminal;
+mod traces;
 mod usage;

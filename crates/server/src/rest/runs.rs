@@ -9,6 +9,7 @@ use remit_engine::record::EventQuery;
 use remit_model::{Event, EventKind, ThreadId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tracing::Instrument as _;
 use utoipa::{IntoParams, ToSchema};
 
 use super::calls::bad_query;
@@ -69,7 +70,7 @@ pub(crate) async fn run(
     };
     let run = Run { app: app.clone(), caller, thread: thread.clone(), input };
     let began = run.begin().await?;
-    tokio::spawn(run.finish());
+    tokio::spawn(run.finish().in_current_span());
     Ok(sse::events(app.store(), &thread, began - 1, Wanted::Run(projection), app.stop()))
 }
 
