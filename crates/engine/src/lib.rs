@@ -20,8 +20,10 @@ pub mod screen;
 pub mod stage;
 mod stop;
 pub mod stream;
+mod trace;
 pub mod visit;
 mod walk;
 
 pub use inflight::{Ended, Started};
 pub use pipeline::{Engine, Explanation, Parts, fresh_call_id, fresh_thread_id};
+pub use trace::TRACES;

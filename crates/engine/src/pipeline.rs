@@ -18,6 +18,7 @@ use crate::registry::{Offer, Offers, agent_of};
 use crate::stage::authorise::{self, Decision, Facts, Verdict};
 use crate::stage::{self, Refused, Valid};
 use crate::stop;
+use crate::trace;
 use crate::walk::{self, Walk};
 
 /// Is what an engine is made of.
@@ -115,14 +116,17 @@ impl Engine {
             let sandbox = if shared.parts.confined { "on" } else { "off" };
             let span =
                 tracing::info_span!("call", id = %key.id, capability = %call.capability, sandbox);
+            let traced = trace::call(&call);
+            let own = traced.clone();
             // A task of its own: whoever asked may leave, the call goes on and is recorded.
             let walk = async move {
-                let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone() };
+                let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone(), traced };
                 let ended = walk.walk(call, &ticket).await;
+                walk.traced.record("remit.status", ended.outcome.status());
                 tracing::info!(outcome = ended.outcome.status(), ms = ended.duration_ms, "ended");
                 ticket.ended.send_replace(Some(ended));
             };
-            tokio::spawn(walk.instrument(span));
+            tokio::spawn(walk.instrument(own).instrument(span));
             stop::watch(&self.shared);
         }
         started

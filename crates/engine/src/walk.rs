@@ -8,6 +8,7 @@ use std::time::Duration;
 use remit_model::{Call, CallKey, Denial, Failure, Grant, Outcome, Sensitivity};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::catalog::Catalog;
 use crate::inflight::{Ended, Ticket};
@@ -16,6 +17,7 @@ use crate::ports::{Point, Question, Reply, Running, Said, StoreError};
 use crate::record::{Answered, Begun, CallRecord, CallState, Ending, Intent, Next, Progress};
 use crate::stage::authorise::{self, Allowed, Decision, Verdict};
 use crate::stage::{self, Refused, Valid};
+use crate::trace::{self, TRACES};
 
 /// How long a person has for a call that takes great care (SPEC §3).
 const HIGH_DEADLINE: Duration = Duration::from_secs(30);
@@ -38,6 +40,7 @@ pub(crate) struct Walk<'s> {
     pub(crate) shared: &'s Shared,
     pub(crate) key: CallKey,
     pub(crate) cancel: CancellationToken,
+    pub(crate) traced: tracing::Span,
 }
 
 /// Ends the walk early; the outcome is what the caller gets.
@@ -69,6 +72,7 @@ impl Walk<'_> {
         // Also for what is silent: that it was taken back, the grants tell.
         let grants = self.recorded(self.shared.grants(&valid.call).await)?;
         let decision = self.shared.decide(&valid, &grants, &catalog, offer.as_ref());
+        trace::decided(&self.traced, decision.rule, valid.entry.sensitivity);
         let (proof, grant) = match &decision.verdict {
             Verdict::Refuse(outcome) => {
                 let (call, entry) = (valid.call, Some(valid.entry));
@@ -94,6 +98,7 @@ impl Walk<'_> {
     }
 
     /// Records the intent; a key that is known ends the walk with what is known.
+    #[tracing::instrument(target = TRACES, name = "intent", skip_all)]
     async fn begin(&self, valid: &Valid, rule: &'static str, next: Next) -> Result<(), Stop> {
         self.shared.reach(Point::BeforeIntent);
         let intent = Intent {
@@ -161,6 +166,7 @@ impl Walk<'_> {
     }
 
     /// Asks a person and records the answer.
+    #[tracing::instrument(target = TRACES, name = "approval", skip_all)]
     async fn approval(
         &self,
         valid: &Valid,
@@ -245,7 +251,8 @@ impl Walk<'_> {
             }),
         };
         let began = std::time::Instant::now();
-        let mut work = self.shared.parts.executor.execute(&authorised, running);
+        let work = self.shared.parts.executor.execute(&authorised, running);
+        let mut work = work.instrument(trace::execution());
         let outcome = tokio::select! {
             // In this order: work that ends because it was told to has not succeeded.
             biased;
@@ -289,6 +296,7 @@ impl Walk<'_> {
 
     /// Records how it ended. What could not be recorded is unknown: that is what the record will
     /// say after a restart.
+    #[tracing::instrument(target = TRACES, name = "outcome", skip_all)]
     async fn finish(
         &self,
         outcome: Outcome,

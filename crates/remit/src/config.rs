@@ -1,8 +1,10 @@
 //! What the operator and the user set: the only place that reads the environment and configuration.
 
+mod authentication;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod settings;
+pub(crate) mod telemetry;
 
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,7 @@ mod house;
 mod paths;
 mod render;
 mod sources;
+mod telemetry;
 
 use std::process::ExitCode;
 

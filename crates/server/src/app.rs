@@ -1,6 +1,6 @@
 //! What every request can reach.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use remit_engine::Engine;
 use remit_engine::desk::Desk;
@@ -10,10 +10,13 @@ use remit_engine::registry::Agents;
 use remit_organiser::Rows;
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::issuer::Issuers;
+use crate::auth::jwt::Trust;
 use crate::guard::Names;
 use crate::limits::{Limits, Rates};
 use crate::mcp;
 use crate::measure::Measures;
+use crate::trace::Adopt;
 use crate::visit::Doorway;
 
 /// Is what a server is made of.
@@ -43,6 +46,10 @@ pub struct Options {
     pub origins: Vec<String>,
     /// How much is taken.
     pub limits: Limits,
+    /// Whose tokens are taken, beside the server's own.
+    pub issuers: Issuers,
+    /// Puts a request into its maker's trace, where traces are made.
+    pub adopt: Option<Adopt>,
 }
 
 /// Is what handlers share.
@@ -58,6 +65,8 @@ pub struct Inner {
     pub(crate) agents: Arc<Agents>,
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) doorway: Doorway,
+    trust: RwLock<Arc<Trust>>,
+    pub(crate) adopt: Option<Adopt>,
     pub(crate) names: Names,
     pub(crate) limits: Limits,
     pub(crate) rates: Rates,
@@ -79,6 +88,8 @@ impl App {
             agents: parts.agents,
             rows: parts.rows,
             doorway: parts.doorway,
+            trust: RwLock::new(Arc::new(Trust::new(&options.issuers))),
+            adopt: options.adopt,
             names: Names::new(&options.hosts, &options.origins),
             limits: options.limits,
             rates: Rates::new(&options.limits),
@@ -92,6 +103,19 @@ impl App {
     #[must_use]
     pub fn stop(&self) -> CancellationToken {
         self.stop.clone()
+    }
+
+    /// Takes the tokens of these issuers from now on, and of no others.
+    pub fn take_issuers(&self, issuers: &Issuers) {
+        if !self.trust().is_in(issuers) {
+            let trust = Arc::new(Trust::new(issuers));
+            *self.trust.write().unwrap_or_else(PoisonError::into_inner) = trust;
+        }
+    }
+
+    /// Gives the issuers whose tokens are taken.
+    pub(crate) fn trust(&self) -> Arc<Trust> {
+        Arc::clone(&self.trust.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Gives the record.

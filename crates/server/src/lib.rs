@@ -18,11 +18,15 @@ mod organiser;
 pub mod project;
 mod rest;
 mod sse;
+mod trace;
 mod visit;
 
 pub use app::{App, Options, Parts};
+pub use auth::fetch::client;
+pub use auth::issuer::{AreaRules, IssuerSettings, Issuers};
 pub use auth::token::{ADMIN_PREFIX, AGENT_PREFIX, fresh_token, token_record};
 pub use limits::Limits;
 pub use listen::{Server, serve};
 pub use rest::{openapi, router};
+pub use trace::Adopt;
 pub use visit::Doorway;

@@ -7,8 +7,10 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use tracing::Instrument as _;
 
 use crate::app::App;
+use crate::trace;
 
 /// Where the bounds of how long a request took lie, in seconds.
 const BOUNDS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 10.0];
@@ -69,7 +71,9 @@ impl Measures {
 pub(crate) async fn measure(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let began = std::time::Instant::now();
-    let response = next.run(request).await;
+    let span = trace::request(&app, &request, route.as_ref());
+    let response = next.run(request).instrument(span.clone()).await;
+    trace::answered(&span, response.status());
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     app.measures.request(route, response.status().as_u16(), began.elapsed());
     response

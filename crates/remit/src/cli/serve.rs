@@ -4,12 +4,16 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use tracing_subscriber::EnvFilter;
+use remit_engine::TRACES;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use super::{Exit, Output};
 use crate::config;
 use crate::house::Place;
 use crate::house::serve::token_file;
+use crate::telemetry::{self, Exporting};
 
 /// Serve agents, front ends and users over HTTP: REST, event streams, MCP
 ///
@@ -49,11 +53,14 @@ enum LogForm {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    start_log(arguments.log);
+    let exporting = start_log(arguments);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = runtime
         .map_err(|error| format!("cannot start: {error}"))
-        .and_then(|runtime| runtime.block_on(serve(arguments)));
+        .and_then(|runtime| runtime.block_on(serve(arguments, exporting.is_some())));
+    if let Some(exporting) = exporting {
+        exporting.stop();
+    }
     match done {
         Ok(()) => Exit::Fine,
         Err(message) => {
@@ -63,20 +70,40 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     }
 }
 
-fn start_log(form: LogForm) {
-    let filter = EnvFilter::try_from_env("REMIT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // It fails only if there is a log already.
-    let _ = match form {
-        LogForm::Human => log.with_ansi(super::is_watched()).with_target(false).try_init(),
-        LogForm::Json => log.json().flatten_event(true).try_init(),
+/// Starts the log, and the traces if somebody said where to.
+fn start_log(arguments: &Arguments) -> Option<Exporting> {
+    let mut filter =
+        EnvFilter::try_from_env("REMIT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    // Spans for traces are not for the log; where there are no traces either, they cost nothing.
+    if let Ok(none) = format!("{TRACES}=off").parse() {
+        filter = filter.add_directive(none);
+    }
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = match arguments.log {
+        LogForm::Human => {
+            log.with_ansi(super::is_watched()).with_target(false).with_filter(filter).boxed()
+        }
+        LogForm::Json => log.json().flatten_event(true).with_filter(filter).boxed(),
     };
+    // A file with an error is not read in part here; that it has one is said in a moment.
+    let file = config::policy_file(arguments.place.config.as_deref());
+    let operator = file.and_then(|file| config::policy::load(&file).ok());
+    let settled = config::telemetry::settled(operator.and_then(|operator| operator.telemetry));
+    let started = settled.and_then(|wanted| wanted.as_ref().map(Exporting::start).transpose());
+    let layer = started.as_ref().ok().and_then(|one| one.as_ref()).map(Exporting::layer);
+    // It fails only if there is a log already.
+    let _ = tracing_subscriber::registry().with(log).with(layer).try_init();
+    started.unwrap_or_else(|why| {
+        tracing::warn!("{why}");
+        None
+    })
 }
 
-async fn serve(arguments: &Arguments) -> Result<(), String> {
+async fn serve(arguments: &Arguments, is_traced: bool) -> Result<(), String> {
     let mut options = remit_server::Options {
         hosts: arguments.host.clone(),
         origins: arguments.origin.clone(),
+        adopt: is_traced.then_some(telemetry::adopt as remit_server::Adopt),
         ..remit_server::Options::default()
     };
     options.limits.requests_per_second = arguments.rate.max(1);

@@ -7,9 +7,12 @@ use remit_engine::catalog::Catalog;
 use remit_engine::policy::{CapabilityRule, Pattern, Policy, ScopeAccess, WhiteList};
 use remit_manifest::shape::{FILLED, Field, Record, Shape, Unknown};
 use remit_model::{Member, Node, Permission, Sensitivity};
+use remit_server::Issuers;
 
 use crate::house::state;
 
+use super::authentication::{self, AUTHENTICATION};
+use super::telemetry::{self, TELEMETRY, Telemetry};
 use super::{Judged, in_one_line, judge};
 
 static TEXT: Shape = Shape::Text(&FILLED);
@@ -46,6 +49,12 @@ static FILE: Shape = Shape::Record(&Record {
         Field::optional("scopes", Shape::Map(&SCOPE), "What scopes give to confined processes."),
         Field::optional("limits", Shape::Record(&LIMITS), "What one process may use."),
         Field::optional("egress", Shape::Record(&EGRESS), "Where the built-in tools may connect."),
+        Field::optional(
+            "authentication",
+            Shape::Record(&AUTHENTICATION),
+            "Whose tokens the server takes beside its own.",
+        ),
+        Field::optional("telemetry", Shape::Record(&TELEMETRY), "Where the server's traces go."),
     ],
 });
 
@@ -124,6 +133,8 @@ pub(crate) struct Operator {
     pub(crate) limits: BTreeMap<String, u64>,
     pub(crate) allow_private: Option<bool>,
     pub(crate) allowed_hosts: Option<Vec<String>>,
+    pub(crate) issuers: Issuers,
+    pub(crate) telemetry: Option<Telemetry>,
 }
 
 impl Operator {
@@ -223,13 +234,15 @@ pub(crate) fn load(path: &Path) -> Result<Operator, String> {
                 .flat_map(|scope| items(&scope.value, "read").chain(items(&scope.value, "write")))
                 .filter_map(|node| Some((place(node), node.as_str()?.to_owned())))
                 .collect();
+            operator.issuers = authentication::issuers(root, place)?;
+            operator.telemetry = telemetry::lower(root);
             Ok(operator)
         }
         _ => Err(wrong.join("\n")),
     }
 }
 
-fn texts(node: Option<&Node>) -> impl Iterator<Item = &str> {
+pub(super) fn texts(node: Option<&Node>) -> impl Iterator<Item = &str> {
     node.into_iter().flat_map(Node::strings)
 }
 
@@ -237,16 +250,16 @@ fn patterns(node: Option<&Node>) -> Vec<Pattern> {
     texts(node).map(Pattern::new).collect()
 }
 
-fn items<'n>(root: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
+pub(super) fn items<'n>(root: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
     root.get(key).and_then(Node::as_array).unwrap_or_default().iter()
 }
 
-fn members<'n>(root: &'n Node, key: &str) -> impl Iterator<Item = &'n Member> {
+pub(super) fn members<'n>(root: &'n Node, key: &str) -> impl Iterator<Item = &'n Member> {
     let object = root.get(key).and_then(Node::as_object);
     object.map(remit_model::Object::members).unwrap_or_default().iter()
 }
 
-fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
+pub(super) fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::as_str)
 }
 

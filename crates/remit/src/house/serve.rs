@@ -43,6 +43,7 @@ struct Watching {
     engine: Engine,
     executor: Arc<ProcessExecutor>,
     agents: Arc<Agents>,
+    app: App,
 }
 
 /// Runs each call by what its capability is bound to.
@@ -112,9 +113,17 @@ impl Place {
             doorway,
         };
         let app = App::new(parts, options);
+        app.take_issuers(&offer.operator.issuers);
         let server = Server::bind(address, app.clone()).await?;
-        let watching =
-            Watching { place: self.clone(), offer, seen, engine: engine.clone(), executor, agents };
+        let watching = Watching {
+            place: self.clone(),
+            offer,
+            seen,
+            engine: engine.clone(),
+            executor,
+            agents,
+            app: app.clone(),
+        };
         Ok(Serving { server, app, engine, watching })
     }
 }
@@ -183,6 +192,7 @@ impl Watching {
         }
         self.executor.lend(self.offer.lent());
         self.agents.under(Arc::new(self.offer.operator.policy_with_defaults()));
+        self.app.take_issuers(&self.offer.operator.issuers);
         self.engine.swap(std::mem::take(&mut self.offer.catalog));
         tracing::info!("took up what changed in the tools, their settings or the policy");
     }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::calls::house;
 use crate::support::command;
 
+/// Is a server in a process of its own.
 pub(crate) struct Serving {
     child: Child,
     /// Takes what it says, so that it never has to wait for a reader.
@@ -23,17 +24,18 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(place: &Path, more: &[&str]) -> Self {
-        Self::start_with(place, more, &[])
+        Self::start_with(place, more, &[] as &[(&str, &str)])
     }
 
     /// Starts one with variables in its environment.
     pub(crate) fn start_with(
         place: &Path,
         more: &[&str],
-        environment: &[(String, String)],
+        variables: &[(impl AsRef<str>, impl AsRef<str>)],
     ) -> Self {
         let mut command = command(place);
-        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
+        command.envs(variables.iter().map(|(name, value)| (name.as_ref(), value.as_ref())));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data", "data"]).args(more);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -57,7 +59,19 @@ impl Serving {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let answer = self.raw(method, path, &body.to_string());
+        self.request_as(&self.token, "", method, path, body)
+    }
+
+    /// Makes a request with another token and more lines in its head.
+    pub(crate) fn request_as(
+        &self,
+        token: &str,
+        head: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> (u16, Value) {
+        let answer = self.raw_as(token, head, method, path, &body.to_string());
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
@@ -65,11 +79,14 @@ impl Serving {
 
     /// Sends a request and gives all that comes back.
     pub(crate) fn raw(&self, method: &str, path: &str, body: &str) -> String {
+        self.raw_as(&self.token, "", method, path, body)
+    }
+
+    fn raw_as(&self, token: &str, head: &str, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            self.token,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{head}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         )
         .unwrap();
@@ -84,7 +101,7 @@ impl Serving {
     }
 
     /// Answers the first question with yes.
-    fn approve(&self) {
+    pub(crate) fn approve(&self) {
         for _ in 0..3_000 {
             let waiting = self.request("GET", "/approvals", &Value::Null).1;
             if let Some(id) = waiting["approvals"][0]["id"].as_str() {

@@ -1,5 +1,9 @@
 //! Who makes a request, and what they may do.
 
+pub(crate) mod fetch;
+pub(crate) mod issuer;
+mod jwks;
+pub(crate) mod jwt;
 pub(crate) mod token;
 
 use axum::extract::FromRequestParts;
@@ -71,6 +75,25 @@ impl Principal {
         Self { kind: TokenKind::User, subject: user.to_owned(), scopes: Vec::new() }
     }
 
+    /// Gives the user for whom an issuer's token speaks. It gives what a key can be given: whoever the
+    /// issuer shuts out must not have made tokens here that go on.
+    async fn vouched(app: &App, trust: &jwt::Trust, token: &str) -> Answer<Self> {
+        let proved = match trust.prove(token, &app.clock).await {
+            Ok(proved) => proved,
+            Err(why) => {
+                tracing::debug!(why, "an issuer's token was refused");
+                return Err(unproved(app));
+            }
+        };
+        app.rates.principal(&proved.user).map_err(ApiError::too_many)?;
+        if !trust.provision(&proved, &*app.directory, app.now_ms()).await? {
+            let message =
+                format!("there is no user `{}` here; the operator adds them", proved.user);
+            return Err(ApiError::forbidden(message));
+        }
+        Ok(Self { kind: TokenKind::Key, subject: proved.user, scopes: proved.scopes })
+    }
+
     /// Demands that they may do something.
     pub(crate) fn must(&self, area: Area) -> Answer<&Self> {
         let may = match self.kind {
@@ -115,10 +138,23 @@ pub(crate) fn bearer(parts: &Parts) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+/// Counts a request that did not prove who makes it, and says so.
+fn unproved(app: &App) -> ApiError {
+    match app.rates.failure() {
+        Ok(()) => ApiError::unauthenticated(),
+        Err(wait) => ApiError::too_many(wait),
+    }
+}
+
 impl FromRequestParts<App> for Principal {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
+        let trust = app.trust();
+        let signed = bearer(parts).filter(|token| trust.is_any() && jwt::is_jwt(token));
+        if let Some(token) = signed {
+            return Self::vouched(app, &trust, token).await;
+        }
         let found = match bearer(parts) {
             Some(written) => app.directory.token(&token::digest(written))?,
             None => None,
@@ -128,10 +164,7 @@ impl FromRequestParts<App> for Principal {
             token.revoked_ms.is_none() && token.expires_ms.is_none_or(|end| now < end)
         });
         let Some(found) = stands else {
-            return Err(match app.rates.failure() {
-                Ok(()) => ApiError::unauthenticated(),
-                Err(wait) => ApiError::too_many(wait),
-            });
+            return Err(unproved(app));
         };
         app.rates.principal(&found.id).map_err(ApiError::too_many)?;
         Ok(Self { kind: found.kind, subject: found.subject, scopes: found.scopes })

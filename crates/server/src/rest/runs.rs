@@ -4,8 +4,12 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
+use remit_engine::log::Turn;
+use remit_engine::record::EventQuery;
+use remit_model::{Event, EventKind, ThreadId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tracing::Instrument as _;
 use utoipa::{IntoParams, ToSchema};
 
 use super::calls::bad_query;
@@ -21,6 +25,8 @@ use crate::error::{Answer, ApiError, ErrorBody};
 use crate::project::Locale;
 use crate::sse::{self, Wanted};
 
+/// How many events are read from the record at once.
+const PAGE: usize = 256;
 /// How long the id of a run may be.
 const LONGEST_RUN: usize = 128;
 
@@ -64,7 +70,7 @@ pub(crate) async fn run(
     };
     let run = Run { app: app.clone(), caller, thread: thread.clone(), input };
     let began = run.begin().await?;
-    tokio::spawn(run.finish());
+    tokio::spawn(run.finish().in_current_span());
     Ok(sse::events(app.store(), &thread, began - 1, Wanted::Run(projection), app.stop()))
 }
 
@@ -83,6 +89,7 @@ pub(crate) struct OfThread {
     (status = 400, description = "The question is not one", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),
     (status = 403, description = "Not with this token", body = ErrorBody),
+    (status = 404, description = "No such run", body = ErrorBody),
 ))]
 pub(crate) async fn events(
     State(app): State<App>,
@@ -94,11 +101,34 @@ pub(crate) async fn events(
     let Query(of) = of.map_err(|error| bad_query(&error))?;
     let user = principal.must(Area::Threads)?.user(None)?;
     let thread = names::thread(&user, &of.thread_id)?;
+    if !has_run(&app, &thread, &id).await? {
+        return Err(ApiError::not_found("run in this thread"));
+    }
     let skip = last_event(&headers);
     let locale = locale(&headers);
     let projection = Projection { thread: of.thread_id, run: id, locale, skip };
     let after = skip.0.saturating_sub(1);
     Ok(sse::events(app.store(), &thread, after, Wanted::Run(projection), app.stop()))
+}
+
+/// Tells whether a thread has a run: one that it has not would be waited for in vain.
+async fn has_run(app: &App, thread: &ThreadId, run: &str) -> Answer<bool> {
+    let is_it = |event: &Event| {
+        event.kind == EventKind::RunStarted
+            && serde_json::from_str::<Turn<'_>>(&event.body).is_ok_and(|turn| turn.run == run)
+    };
+    let mut after = 0;
+    loop {
+        let query = EventQuery { thread: thread.clone(), after, limit: Some(PAGE) };
+        let events = app.store().events(query).await?;
+        if events.iter().any(is_it) {
+            return Ok(true);
+        }
+        match events.last() {
+            Some(last) if events.len() == PAGE => after = last.sequence,
+            _ => return Ok(false),
+        }
+    }
 }
 
 /// Reads where a client was: the number of an event, and how many of its AG-UI events came.

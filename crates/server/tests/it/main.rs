@@ -16,6 +16,7 @@ mod cards;
 mod cuts;
 mod doors;
 mod house;
+mod issuers;
 mod limits;
 mod mcp;
 mod organiser;

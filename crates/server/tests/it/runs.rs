@@ -163,6 +163,30 @@ async fn a_run_can_be_taken_up_again_behind_any_event() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_not_there_is_not_waited_for() {
+    let house = House::new().await;
+    let (ann, bob) = (house.user("ann").await, house.user("bob").await);
+    run(&house, &ann, &input("r1", &[])).await;
+    // So much is said in the thread that the record is read in several parts.
+    for _ in 0..150 {
+        house.post("/calls", &ann, r#"{"capability": "demo.echo", "thread_id": "t"}"#).await;
+    }
+    run(&house, &ann, &input("r2", &[])).await;
+    for (token, path) in [
+        (&ann, "/runs/r3/events?thread_id=t"),
+        (&ann, "/runs/r1/events?thread_id=other"),
+        (&bob, "/runs/r1/events?thread_id=t"),
+    ] {
+        let missing = house.get(path, token).await;
+        assert_eq!((missing.status, missing.code().as_str()), (404, "NOT_FOUND"), "{path}");
+    }
+    for there in ["r1", "r2"] {
+        let path = format!("/runs/{there}/events?thread_id=t");
+        assert!(!house.stream_from(&path, &ann, None).await.rest().await.is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn calls_that_the_client_knows_are_answered_without_being_told_again() {
     let house = House::new().await;
     let ann = house.user("ann").await;
