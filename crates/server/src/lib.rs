@@ -18,6 +18,7 @@ mod organiser;
 pub mod project;
 mod rest;
 mod sse;
+mod system;
 
 pub use app::{App, Options, Parts};
 pub use auth::token::{ADMIN_PREFIX, AGENT_PREFIX, fresh_token, token_record};

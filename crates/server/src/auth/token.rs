@@ -1,5 +1,7 @@
 //! Tokens: how they are made and known again.
 
+use std::borrow::Cow;
+
 use remit_engine::directory::{Token, TokenKind};
 use remit_model::canonical;
 
@@ -50,6 +52,45 @@ pub fn token_record(token: &str, kind: TokenKind, subject: &str, label: &str, at
     }
 }
 
+/// Begins tokens of every kind.
+const PREFIXES: [&str; 4] = [ADMIN_PREFIX, USER_PREFIX, KEY_PREFIX, AGENT_PREFIX];
+/// Stands for what is not shown of a token.
+const MASK: char = '…';
+
+/// Gives a text without the tokens in it: of each, only the prefix is left.
+pub(crate) fn masked(text: &str) -> Cow<'_, str> {
+    let (mut out, mut told) = (String::new(), 0);
+    for (at, mark) in text.match_indices('_') {
+        let from = at + mark.len();
+        let Some(before) = text.get(told..from) else { continue };
+        if !PREFIXES.iter().any(|prefix| before.ends_with(prefix)) {
+            continue;
+        }
+        let rest = text.get(from..).unwrap_or_default();
+        if rest.bytes().take(LENGTH).take_while(u8::is_ascii_alphanumeric).count() < LENGTH {
+            continue;
+        }
+        out.push_str(before);
+        out.push(MASK);
+        // Also what is grown together with it, which may be another one.
+        let grown = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        told = from + grown;
+    }
+    if told == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(told..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Tells whether a text was one with tokens in it.
+pub(crate) fn was_masked(text: &str) -> bool {
+    PREFIXES.iter().any(|prefix| {
+        text.match_indices(prefix)
+            .any(|(at, prefix)| text.get(at + prefix.len()..).is_some_and(|r| r.starts_with(MASK)))
+    })
+}
+
 /// Gives the name under which a token is kept.
 pub(crate) fn digest(token: &str) -> String {
     canonical::hash_bytes(token.as_bytes())
@@ -68,6 +109,19 @@ pub(crate) fn prefix(kind: TokenKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_are_masked_wherever_they_stand() {
+        let token = fresh_token(USER_PREFIX).unwrap();
+        let other = fresh_token(AGENT_PREFIX).unwrap();
+        let text = format!("用 {token}，\"{other}\"x");
+        assert_eq!(masked(&text), "用 rmu_…，\"hsk_…\"x");
+        assert!(was_masked(&masked(&text)) && !was_masked(&text));
+        let short = &token[..token.len() - 1];
+        assert!(matches!(masked(short), Cow::Borrowed(same) if same == short));
+        assert_eq!(masked(&format!("hsk_{token}")), "hsk_rmu_…");
+        assert_eq!(masked(&format!("{token}{other}")), "rmu_…");
+    }
 
     #[test]
     fn a_token_has_its_prefix_and_forty_letters_that_differ_each_time() {

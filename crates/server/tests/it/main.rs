@@ -22,4 +22,5 @@ mod people;
 mod project;
 mod runs;
 mod streams;
+mod system;
 mod wire;
