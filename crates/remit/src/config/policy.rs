@@ -39,6 +39,7 @@ static FILE: Shape = Shape::Record(&Record {
         Field::optional("white_lists", Shape::List(&WHITE_LIST), "Who may see what."),
         Field::optional("deny", Shape::List(&TEXT), "What nobody may call."),
         Field::optional("scopes", Shape::Map(&SCOPE), "What scopes give to confined processes."),
+        Field::optional("skills", Shape::Record(&SKILLS), "Which skill documents agents can read."),
         Field::optional("limits", Shape::Record(&LIMITS), "What one process may use."),
         Field::optional("egress", Shape::Record(&EGRESS), "Where the built-in tools may connect."),
     ],
@@ -77,6 +78,21 @@ static SCOPE: Shape = Shape::Record(&Record {
         Field::optional("write", Shape::List(&TEXT), "Directories it may write."),
     ],
 });
+
+static NAMES: Shape = Shape::List(&TEXT);
+
+static SKILLS: Record = Record {
+    what: "which skill documents can be read",
+    unknown: Unknown::Error,
+    fields: &[
+        Field::optional(
+            "default",
+            Shape::List(&TEXT),
+            "By agents that are not named; all if left out.",
+        ),
+        Field::optional("agents", Shape::Map(&NAMES), "By each agent, under its id."),
+    ],
+};
 
 static LIMITS: Record = Record {
     what: "limits",
@@ -276,6 +292,12 @@ fn lower(root: &Node) -> Operator {
             write: texts(member.value.get("write")).map(str::to_owned).collect(),
         };
         policy.scopes.insert(member.key.to_string(), access);
+    }
+    if let Some(skills) = root.get("skills") {
+        policy.skills.default = skills.get("default").map(|list| patterns(Some(list)));
+        policy.skills.agents = members(skills, "agents")
+            .map(|member| (member.key.to_string(), patterns(Some(&member.value))))
+            .collect();
     }
     for member in members(root, "limits") {
         if let Some(value) = whole(&member.value) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::input::{ResumeEntry, ResumeStatus, ToolCall};
 use super::run::{Run, Runner, Stopped, called, stopped};
 use super::said::{Beside, Called};
-use crate::project::{Ask, TOOL, ToolAgentOutput};
+use crate::project::{Ask, TOOL, ToolAgentOutput, skills};
 
 /// How many calls a run carries out at most.
 const MOST_CALLS: usize = 64;
@@ -134,6 +134,12 @@ impl Run {
                     self.answer(id, output).await?;
                 }
                 Ok(ask) => {
+                    let catalog = self.app.engine.catalog();
+                    if let Some(read) = skills::answer(&catalog, &self.caller, &ask) {
+                        let output = ToolAgentOutput::of(id.as_str(), &ask, &read);
+                        self.answer(id, output).await?;
+                        continue;
+                    }
                     let started = self.app.engine.start(Call {
                         id: id.clone(),
                         caller: self.caller.clone(),

@@ -21,6 +21,7 @@ mod organiser;
 mod people;
 mod project;
 mod runs;
+mod skills;
 mod streams;
 mod system;
 mod wire;
