@@ -315,3 +315,30 @@ fn lower(root: &Node) -> Operator {
 fn whole(node: &Node) -> Option<u64> {
     node.as_integer().and_then(|n| u64::try_from(n).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_documents_agents_read_is_said_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("remit.yaml");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            load(&path).map(|operator| operator.policy.skills)
+        };
+        let patterns = |list: &[&str]| list.iter().map(|one| Pattern::new(one)).collect::<Vec<_>>();
+        let skills =
+            read("skills:\n  default: []\n  agents:\n    bot: [calendar, \"web_*\"]\n").unwrap();
+        assert_eq!(skills.default, Some(Vec::new()), "none is not the same as nothing said");
+        assert_eq!(skills.agents["bot"], patterns(&["calendar", "web_*"]));
+        assert_eq!(read("skills: {agents: {}}\n").unwrap().default, None);
+        assert_eq!(read("deny: []\n").unwrap(), remit_engine::policy::Skills::default());
+        for wrong in
+            ["skills: {agent: {}}\n", "skills: [calendar]\n", "skills: {agents: {bot: calendar}}\n"]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}
