@@ -377,6 +377,29 @@ async fn the_dialog_goes_on_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_confirmation_that_broke_off_publishes_once() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    let agent = register(&house, &ann, "DemoBot").await;
+    let mut talk = Talk::new(&ann);
+    talk.say(&house, "update DemoBot's manifest").await;
+    let text = manifest(1).to_string();
+    let shown = talk.say(&house, &text).await;
+    // A run that published and then broke off before it could say so: this is what it leaves.
+    let preview = shown.result["data"]["preview"].as_str().unwrap();
+    let headers = vec![
+        ("authorization".to_owned(), format!("Bearer {ann}")),
+        ("idempotency-key".to_owned(), format!("system-{preview}")),
+        ("if-match".to_owned(), "0".to_owned()),
+    ];
+    let path = format!("/agents/{agent}");
+    assert_eq!(house.send_with("PATCH", &path, headers, Some(&text)).await.status, 200);
+    let done = talk.say(&house, "confirm").await;
+    assert_eq!(done.result["data"]["capability_manifest_version"], 1);
+    assert_eq!(version(&house, &ann, &agent).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dialog_can_be_left_and_asks_are_answered() {
     let house = House::new().await;
     let ann = house.user("ann").await;
