@@ -109,6 +109,29 @@ pub struct Policy {
     pub secret_arguments: Vec<Pattern>,
     /// What scopes give to confined processes.
     pub scopes: BTreeMap<String, ScopeAccess>,
+    /// Which skill documents agents can read.
+    pub skills: Skills,
+}
+
+/// Says which skill documents agents can read. That gives no right to call anything, and a white-list
+/// hides no document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skills {
+    /// For agents that are not named; none means all.
+    pub default: Option<Vec<Pattern>>,
+    /// For each agent that is named, by its id.
+    pub agents: BTreeMap<String, Vec<Pattern>>,
+}
+
+impl Skills {
+    /// Tells whether a caller can read about a module. A person without an agent can read everything.
+    #[must_use]
+    pub fn discloses(&self, caller: &Caller, module: &str) -> bool {
+        let Some(agent) = caller.agent.as_deref() else { return true };
+        let own = self.agents.iter().find(|(named, _)| folded(named) == folded(agent));
+        let patterns = own.map(|(_, patterns)| patterns).or(self.default.as_ref());
+        patterns.is_none_or(|patterns| patterns.iter().any(|pattern| pattern.matches(module)))
+    }
 }
 
 /// Says what a scope gives to a confined process.
@@ -188,6 +211,31 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn agents_read_what_is_enabled_for_them() {
+        let patterns = |list: &[&str]| list.iter().map(|one| Pattern::new(one)).collect();
+        let caller = |agent: Option<&str>| Caller {
+            user: "ann".to_owned(),
+            agent: agent.map(str::to_owned),
+            device: None,
+        };
+        let mut skills = Skills::default();
+        assert!(skills.discloses(&caller(Some("bot")), "calendar"), "all, if nobody says");
+        skills.agents.insert("Helper".to_owned(), patterns(&["cal*"]));
+        for (agent, module, is) in [
+            (Some("helper "), "calendar", true),
+            (Some("helper"), "memory", false),
+            (Some("bot"), "memory", true),
+            (None, "memory", true),
+        ] {
+            assert_eq!(skills.discloses(&caller(agent), module), is, "{agent:?} {module}");
+        }
+        skills.default = Some(Vec::new());
+        assert!(!skills.discloses(&caller(Some("bot")), "memory"));
+        assert!(skills.discloses(&caller(Some("helper")), "calendar"));
+        assert!(skills.discloses(&caller(None), "memory"), "a person reads everything");
+    }
 
     #[test]
     fn a_star_stands_for_anything_and_nothing_else_does() {

@@ -18,6 +18,7 @@ mod organiser;
 pub mod project;
 mod rest;
 mod sse;
+mod system;
 mod trace;
 mod visit;
 

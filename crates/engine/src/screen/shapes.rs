@@ -91,14 +91,17 @@ pub(super) fn find(text: &str) -> Vec<Found> {
             continue;
         }
         let before = text.as_bytes().get(..place.start()).and_then(<[u8]>::last);
-        if before.is_some_and(|byte| letters(*byte)) {
+        // Other words have these beginnings too; nothing else looks like ours.
+        if shape.whose == Whose::Foreign && before.is_some_and(|byte| letters(*byte)) {
             continue;
         }
         let rest = text.get(place.end()..).unwrap_or_default();
         let length = match shape.begins {
             OBJECT => signed_token(rest),
             PEM => private_key(rest),
-            _ => Some(run(rest, shape.follows)).filter(|length| *length >= shape.least),
+            _ if run(rest, shape.follows) < shape.least => None,
+            // Also what is grown together with it, which may be another one.
+            _ => Some(run(rest, url_letters)),
         };
         if let Some(length) = length {
             let end = place.end() + length;
@@ -149,8 +152,17 @@ mod tests {
             assert_eq!(found(&format!("x {whole}.")), [whole.as_str()], "{whole}");
             let short = &whole[..whole.len() - 1];
             assert!(found(short).is_empty(), "{short}");
-            assert!(found(&format!("x{whole}")).is_empty(), "inside a word: {whole}");
+            let inside = format!("x{whole}");
+            let is_found = !found(&inside).is_empty();
+            assert_eq!(is_found, shape.whose == Whose::Ours, "inside a word: {whole}");
         }
+    }
+
+    #[test]
+    fn tokens_that_are_grown_together_are_one() {
+        let one = format!("rmu_{}", "a".repeat(40));
+        let both = format!("{one}hsk_{}", "b".repeat(40));
+        assert_eq!(found(&both), [both.as_str()]);
     }
 
     #[test]

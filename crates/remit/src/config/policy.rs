@@ -47,6 +47,7 @@ static FILE: Shape = Shape::Record(&Record {
             "What may be given secrets of other services as arguments; everything else refuses them.",
         ),
         Field::optional("scopes", Shape::Map(&SCOPE), "What scopes give to confined processes."),
+        Field::optional("skills", Shape::Record(&SKILLS), "Which skill documents agents can read."),
         Field::optional("limits", Shape::Record(&LIMITS), "What one process may use."),
         Field::optional("egress", Shape::Record(&EGRESS), "Where the built-in tools may connect."),
         Field::optional(
@@ -91,6 +92,21 @@ static SCOPE: Shape = Shape::Record(&Record {
         Field::optional("write", Shape::List(&TEXT), "Directories it may write."),
     ],
 });
+
+static NAMES: Shape = Shape::List(&TEXT);
+
+static SKILLS: Record = Record {
+    what: "which skill documents can be read",
+    unknown: Unknown::Error,
+    fields: &[
+        Field::optional(
+            "default",
+            Shape::List(&TEXT),
+            "By agents that are not named; all if left out.",
+        ),
+        Field::optional("agents", Shape::Map(&NAMES), "By each agent, under its id."),
+    ],
+};
 
 static LIMITS: Record = Record {
     what: "limits",
@@ -296,6 +312,12 @@ fn lower(root: &Node) -> Operator {
         };
         policy.scopes.insert(member.key.to_string(), access);
     }
+    if let Some(skills) = root.get("skills") {
+        policy.skills.default = skills.get("default").map(|list| patterns(Some(list)));
+        policy.skills.agents = members(skills, "agents")
+            .map(|member| (member.key.to_string(), patterns(Some(&member.value))))
+            .collect();
+    }
     for member in members(root, "limits") {
         if let Some(value) = whole(&member.value) {
             operator.limits.insert(member.key.to_string(), value);
@@ -311,4 +333,31 @@ fn lower(root: &Node) -> Operator {
 
 fn whole(node: &Node) -> Option<u64> {
     node.as_integer().and_then(|n| u64::try_from(n).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_documents_agents_read_is_said_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("remit.yaml");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            load(&path).map(|operator| operator.policy.skills)
+        };
+        let patterns = |list: &[&str]| list.iter().map(|one| Pattern::new(one)).collect::<Vec<_>>();
+        let skills =
+            read("skills:\n  default: []\n  agents:\n    bot: [calendar, \"web_*\"]\n").unwrap();
+        assert_eq!(skills.default, Some(Vec::new()), "none is not the same as nothing said");
+        assert_eq!(skills.agents["bot"], patterns(&["calendar", "web_*"]));
+        assert_eq!(read("skills: {agents: {}}\n").unwrap().default, None);
+        assert_eq!(read("deny: []\n").unwrap(), remit_engine::policy::Skills::default());
+        for wrong in
+            ["skills: {agent: {}}\n", "skills: [calendar]\n", "skills: {agents: {bot: calendar}}\n"]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
 }

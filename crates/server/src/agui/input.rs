@@ -16,7 +16,8 @@ pub(crate) struct RunAgentInput {
     #[serde(default)]
     #[schema(value_type = Vec<Object>)]
     pub(crate) messages: Vec<Message>,
-    /// What the client passes on. `toolCalls` are carried out as if a model had made them.
+    /// What the client passes on. `toolCalls` are carried out as if a model had made them; `agent`
+    /// says who answers: `system` is the system agent, and `submit` what a card of its sent.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub(crate) forwarded_props: Option<Forwarded>,
@@ -32,6 +33,12 @@ pub(crate) struct Forwarded {
     /// Calls to carry out.
     #[serde(default)]
     pub(crate) tool_calls: Vec<ToolCall>,
+    /// Who answers; if nobody is named, the calls are carried out.
+    #[serde(default)]
+    pub(crate) agent: Option<String>,
+    /// What a card sent.
+    #[serde(default)]
+    pub(crate) submit: Option<Value>,
 }
 
 /// Is an answer to a question.

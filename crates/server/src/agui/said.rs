@@ -6,6 +6,7 @@ use remit_model::{CallId, ThreadId};
 use serde::{Deserialize, Serialize};
 
 use crate::project::ToolAgentOutput;
+use crate::system;
 
 /// Is what belongs to a message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub(crate) struct Beside {
     /// Whether the client said it, so that the stream need not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) from_client: bool,
+    /// Where the dialog with the system agent stands behind it. Only that agent writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) system: Option<system::State>,
 }
 
 /// Is a call that a message makes.

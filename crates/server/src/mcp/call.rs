@@ -6,12 +6,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Tools;
+use super::content::{self, Meta, Reading};
 use super::exchange::{Exchange, Opening};
 use super::list::{PROJECT_CLI, project_cli_schema};
 use super::params::Params;
 use super::side::{Asking, Side};
-use super::wire::Fault;
+use super::wire::{self, Fault};
 use super::{echoes, names, strict};
+use crate::project::{Ask, skills};
 use crate::rest::names as rest_names;
 
 /// Is what `project_cli` was asked for.
@@ -58,6 +60,30 @@ fn route(arguments: Value) -> Result<(Routed, String, Value), Fault> {
 
 fn wrong_state() -> Fault {
     Fault::params("`requestState` is none that was given out; call without one")
+}
+
+/// Answers at once what a model reads about the tool; none if a request asks for something else.
+pub(crate) fn reads(
+    side: &Side,
+    id: &RawValue,
+    params: &Params<'_>,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let is_ours = params.name.as_deref() == Some(PROJECT_CLI);
+    // Most calls are of something else, and their arguments need not be read twice.
+    let may_be = params.arguments.is_some_and(|raw| raw.get().contains(skills::MODULE));
+    if side.tools != Tools::ProjectCli || !is_ours || !may_be {
+        return Ok(None);
+    }
+    let (routed, _, input) = route(object(params.arguments)?)?;
+    let ask = Ask { module: routed.module, method: routed.method, input };
+    let agent = params.meta.as_ref().and_then(|meta| meta.agent.clone());
+    let (catalog, caller) = (side.app.engine.catalog(), side.caller(agent)?);
+    let Some(outcome) = skills::answer(&catalog, &caller, &ask) else { return Ok(None) };
+    let (call, thread) = (fresh_call_id(), fresh_thread_id());
+    let meta = Meta { call: call.as_str(), thread: thread.as_str(), outcome: outcome.status() };
+    let reading = Reading { revision: side.revision, entry: None, meta };
+    let result = content::project_cli(&outcome, reading, &ask.module, &ask.method);
+    Ok(Some(wire::result(id, &result)))
 }
 
 /// Starts what a request asks for.

@@ -73,6 +73,7 @@ pub(crate) async fn answer(
 ) -> Result<Answer, Fault> {
     let is_modern = side.revision.is_modern();
     match method {
+        "tools/call" if let Some(read) = call::reads(side, id, &params)? => Ok(Answer::Now(read)),
         "tools/call" => Ok(Answer::Call(Box::new(call::begin(side, id, params).await?))),
         "tools/list" => {
             let agent = params.meta.and_then(|meta| meta.agent);

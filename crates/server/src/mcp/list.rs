@@ -188,7 +188,8 @@ fn project_cli(revision: Revision) -> Tool<'static> {
         name: Cow::Borrowed(PROJECT_CLI),
         title: revision.has_structure().then_some(PROJECT_CLI),
         description: Cow::Borrowed(
-            "Calls a method of a module. A wrong input is answered with what the method takes.",
+            "Calls a method of a module. `skills.index` lists modules to read about, `skills.read` gives \
+             a module's document. A wrong input is answered with what the method takes.",
         ),
         input_schema: Cow::Owned(project_cli_schema()),
         output_schema: None,

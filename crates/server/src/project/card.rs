@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::hints::{Fact, Item, Label, Shown, UiHints};
 use super::output::Status;
+use super::questions;
 use super::words::{self, Locale};
 
 /// Is how long a title may be on a card, in characters.
@@ -21,6 +22,7 @@ pub const NOTES_CHARS: usize = 600;
 /// Compiles hints to a card.
 #[must_use]
 pub fn compile(hints: &UiHints, locale: Locale) -> Value {
+    let locale = hints.lang.unwrap_or(locale);
     let heading = words::heading(hints.action, hints.status, locale);
     let colour = match hints.status {
         Status::Success => "Default",
@@ -45,14 +47,20 @@ pub fn compile(hints: &UiHints, locale: Locale) -> Value {
     if hints.more > 0 {
         body.push(subtle(&words::more(hints.more, locale)));
     }
-    json!({
+    let asks = hints.asks.as_ref();
+    body.extend(asks.and_then(|asks| questions::input(asks, locale)));
+    let mut card = json!({
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.5",
         "lang": locale.tag(),
         "fallbackText": heading,
         "body": body,
-    })
+    });
+    if let (Some(asks), Some(fields)) = (asks, card.as_object_mut()) {
+        fields.insert("actions".to_owned(), questions::actions(asks, locale));
+    }
+    card
 }
 
 fn subtle(text: &str) -> Value {
@@ -73,7 +81,7 @@ fn item(item: &Item, locale: Locale) -> Value {
 fn fact(fact: &Fact, locale: Locale) -> Value {
     let label = words::label(fact.label, locale);
     let most = match fact.label {
-        Label::Notes | Label::Message | Label::Warning => NOTES_CHARS,
+        Label::Notes | Label::Message | Label::Warning | Label::Advice => NOTES_CHARS,
         _ => TEXT_CHARS,
     };
     json!({
@@ -93,6 +101,11 @@ fn shown(value: &Shown, most: usize, locale: Locale) -> String {
             words::word(word, locale).map_or_else(|| plain(word, most), str::to_owned)
         }
         Shown::Number { number } => number.to_string(),
+        Shown::Place { line, column, pointer } => {
+            plain(&words::place(*line, *column, pointer, locale), most)
+        }
+        Shown::Step { from: 0, to } => to.to_string(),
+        Shown::Step { from, to } => format!("{from} → {to}"),
         Shown::Rule { rule } => plain(&words::rule(rule, locale), most),
         Shown::Days { start, end } => plain(&days(start, end, locale), most),
         Shown::Moments { start, end, zone } => plain(&moments(start, end, zone, locale), most),

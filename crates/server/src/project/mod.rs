@@ -9,6 +9,7 @@ pub mod ask;
 pub mod card;
 pub mod hints;
 pub mod output;
+mod questions;
 pub mod result;
 pub mod skills;
 mod words;

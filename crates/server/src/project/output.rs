@@ -61,6 +61,13 @@ impl ToolAgentOutput {
         Self::with(call_id, args.clone(), result::refused(args, failure))
     }
 
+    /// Makes it from how something ended that the server did itself, which knows best what there is
+    /// to show of it.
+    #[must_use]
+    pub(crate) fn shown(call_id: &str, ask: &Ask, outcome: &Outcome, hints: UiHints) -> Self {
+        Self { ui_hints: Some(hints), ..Self::of(call_id, ask, outcome) }
+    }
+
     fn with(call_id: &str, args: Value, result: Value) -> Self {
         let status = match result.get("status").and_then(Value::as_str) {
             Some("success") => Status::Success,

@@ -1,10 +1,13 @@
 //! The words of cards, in the languages there are.
 
+use serde::{Deserialize, Serialize};
+
 use super::hints::{Label, Shows};
 use super::output::Status;
 
 /// Is a language.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Locale {
     /// English.
     #[default]
@@ -27,7 +30,8 @@ impl Locale {
         self.pick("en", "zh-CN")
     }
 
-    pub(super) fn pick<T>(self, en: T, zh: T) -> T {
+    /// Chooses between the two.
+    pub(crate) fn pick<T>(self, en: T, zh: T) -> T {
         match self {
             Self::En => en,
             Self::Zh => zh,
@@ -61,6 +65,21 @@ pub(super) fn heading(action: Shows, status: Status, locale: Locale) -> &'static
         Shows::MemoryUpdate => {
             (("Memory updated", "记忆已更新"), ("Memory not updated", "记忆未更新"))
         }
+        Shows::SystemForm => {
+            let form = ("Update a capability manifest", "更新能力清单");
+            (form, form)
+        }
+        Shows::SystemPreview => (
+            ("What would change", "变更预览"),
+            ("The manifest cannot be used yet", "清单暂时无法使用"),
+        ),
+        Shows::SystemPublish => {
+            (("Manifest published", "清单已发布"), ("Manifest not published", "清单未发布"))
+        }
+        Shows::SystemAgents => {
+            (("Your agents", "您的智能体"), ("Agents not read", "无法读取智能体"))
+        }
+        Shows::SystemVersions => (("Versions", "版本"), ("Versions not read", "无法读取版本")),
     };
     let (en, zh) = if status == Status::Failure { failed } else { done };
     locale.pick(en, zh)
@@ -87,6 +106,15 @@ pub(super) fn label(label: Label, locale: Locale) -> &'static str {
         Label::Facts => ("Facts remembered", "已记住的条目"),
         Label::Message => ("Reason", "原因"),
         Label::Code => ("Code", "代码"),
+        Label::Id => ("Id", "标识"),
+        Label::Version => ("Version", "版本"),
+        Label::Hash => ("Hash", "哈希"),
+        Label::Size => ("Bytes", "字节数"),
+        Label::Published => ("Published", "发布时间"),
+        Label::Kind => ("Kind", "类别"),
+        Label::Change => ("Change", "变更"),
+        Label::Place => ("Where", "位置"),
+        Label::Advice => ("What to do", "建议"),
     };
     locale.pick(en, zh)
 }
@@ -111,6 +139,16 @@ pub(super) fn word(word: &str, locale: Locale) -> Option<&'static str> {
         "this" => ("this occurrence", "仅此次"),
         "following" => ("this and all following", "此次及以后"),
         "all" => ("the whole event", "全部"),
+        "breaking" => ("breaking", "不兼容变更"),
+        "consent" => ("users must see it first", "需要用户重新确认"),
+        "breaking_consent" => {
+            ("breaking, and users must see it first", "不兼容变更，且需要用户重新确认")
+        }
+        "non_breaking" => ("compatible", "兼容变更"),
+        "error" => ("error", "错误"),
+        "warning" => ("warning", "警告"),
+        "note" => ("note", "提示"),
+        "nothing_published" => ("nothing published yet", "尚未发布"),
         "UNKNOWN_ACTION" => ("UNKNOWN_ACTION", "没有此操作（UNKNOWN_ACTION）"),
         "INVALID_ACTION_INPUT" => ("INVALID_ACTION_INPUT", "输入有误（INVALID_ACTION_INPUT）"),
         "NOT_FOUND" => ("NOT_FOUND", "未找到（NOT_FOUND）"),
@@ -120,6 +158,25 @@ pub(super) fn word(word: &str, locale: Locale) -> Option<&'static str> {
         _ => return None,
     };
     Some(locale.pick(en, zh))
+}
+
+/// Says where something stands in a text.
+pub(super) fn place(
+    line: Option<u32>,
+    column: Option<u32>,
+    pointer: &str,
+    locale: Locale,
+) -> String {
+    let pointer = if pointer.is_empty() { locale.pick("the whole", "整体") } else { pointer };
+    match (line, column, locale) {
+        (Some(line), Some(column), Locale::En) => {
+            format!("line {line}, column {column}, {pointer}")
+        }
+        (Some(line), Some(column), Locale::Zh) => {
+            format!("第 {line} 行，第 {column} 列，{pointer}")
+        }
+        _ => pointer.to_owned(),
+    }
 }
 
 /// Says that there is nothing.

@@ -10,6 +10,7 @@ mod health;
 pub(crate) mod names;
 mod relations;
 mod runs;
+mod skills;
 mod threads;
 mod tokens;
 mod tools;
@@ -69,6 +70,8 @@ fn parts() -> OpenApiRouter<App> {
         .routes(routes!(relations::read))
         .routes(routes!(tools::list))
         .routes(routes!(tools::one))
+        .routes(routes!(skills::list))
+        .routes(routes!(skills::one))
         .routes(routes!(users::add, users::list))
         .routes(routes!(tokens::add, tokens::list))
         .routes(routes!(tokens::revoke))

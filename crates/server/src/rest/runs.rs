@@ -14,8 +14,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::calls::bad_query;
 use super::names;
+use crate::agui;
 use crate::agui::input::RunAgentInput;
-use crate::agui::runner::Run;
+use crate::agui::run::Run;
 use crate::agui::said::Beside;
 use crate::agui::stream::Projection;
 use crate::app::App;
@@ -51,7 +52,9 @@ pub(crate) async fn run(
     headers: HeaderMap,
     Json(input): Json<RunAgentInput>,
 ) -> Answer<Response> {
-    principal.must(Area::Calls)?;
+    let locale = locale(&headers);
+    let (runner, needs) = agui::runner(&input, locale)?;
+    principal.must(needs)?;
     let caller = principal.must(Area::Threads)?.caller(None)?;
     if input.resume.is_some() {
         // To resume is to answer: whoever may only call must not say yes to its own calls.
@@ -65,10 +68,10 @@ pub(crate) async fn run(
     let projection = Projection {
         thread: input.thread_id.clone(),
         run: input.run_id.clone(),
-        locale: locale(&headers),
+        locale,
         skip: (0, 0),
     };
-    let run = Run { app: app.clone(), caller, thread: thread.clone(), input };
+    let run = Run { app: app.clone(), caller, thread: thread.clone(), input, runner };
     let began = run.begin().await?;
     tokio::spawn(run.finish().in_current_span());
     Ok(sse::events(app.store(), &thread, began - 1, Wanted::Run(projection), app.stop()))

@@ -238,6 +238,20 @@ fn schema() -> Option<jsonschema::Validator> {
     Some(jsonschema::draft6::new(&serde_json::from_str(&text).unwrap()).unwrap())
 }
 
+/// Holds a card against the rules of all: the published schema, where it is here, and that no words of
+/// users are read as Markdown or as a function.
+pub(crate) fn judge(card: &Value) {
+    if let Some(schema) = schema() {
+        let errors: Vec<String> = schema.iter_errors(card).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}: {card}");
+    }
+    let mut texts = vec![card["fallbackText"].as_str().unwrap().to_owned()];
+    markdown(card, &mut texts);
+    assert!(texts.iter().all(|text| !text.contains(['*', '[', '_', '`', '<'])), "{texts:?}");
+    let text = card.to_string();
+    assert!(!text.contains("{{") && text.len() < 28 * 1024, "{}: {text}", text.len());
+}
+
 #[tokio::test]
 #[expect(clippy::print_stderr, reason = "a check that could not be made must be seen")]
 async fn every_card_fits_the_published_schema() {

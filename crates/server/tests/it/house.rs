@@ -56,7 +56,19 @@ impl House {
     }
 
     pub(crate) async fn with(options: &Options) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap(), options).await
+    }
+
+    /// Stops the server and starts another on what it kept.
+    pub(crate) async fn restarted(self) -> Self {
+        let Self { app, engine, executor, store, task, directory, .. } = self;
+        app.stop().cancel();
+        task.await.unwrap();
+        drop((app, engine, executor, store));
+        Self::on(directory, &Options::default()).await
+    }
+
+    async fn on(directory: TempDir, options: &Options) -> Self {
         let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
         let (clock, desk) = (Arc::new(FakeClock::default()), Arc::new(Desk::default()));
         let executor = Arc::new(FakeExecutor::default());
@@ -196,7 +208,7 @@ impl House {
         self.open("POST", path, headers, Some(body.to_owned())).await
     }
 
-    async fn open(
+    pub(crate) async fn open(
         &self,
         method: &'static str,
         path: &str,

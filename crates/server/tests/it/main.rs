@@ -23,6 +23,8 @@ mod organiser;
 mod people;
 mod project;
 mod runs;
+mod skills;
 mod streams;
+mod system;
 mod visits;
 mod wire;

@@ -5,22 +5,9 @@ use serde_json::Value;
 use super::super::output::Status;
 use super::{Fact, Item, Label, MOST_ITEMS, Shown, Shows, UiHints};
 
-fn empty(action: Shows, status: Status) -> UiHints {
-    UiHints {
-        version: 1,
-        action,
-        status,
-        title: None,
-        facts: Vec::new(),
-        items: Vec::new(),
-        more: 0,
-        list: false,
-    }
-}
-
 /// Shows what went wrong.
 pub(super) fn failure(action: Shows, result: &Value) -> UiHints {
-    let mut hints = empty(action, Status::Failure);
+    let mut hints = UiHints::new(action, Status::Failure);
     if let Some(error) = result.get("error") {
         push(&mut hints.facts, Label::Message, text(error, "message"));
         push(&mut hints.facts, Label::Code, word(error, "code"));
@@ -30,7 +17,7 @@ pub(super) fn failure(action: Shows, result: &Value) -> UiHints {
 
 /// Shows what was done.
 pub(super) fn success(action: Shows, status: Status, data: &Value) -> UiHints {
-    let mut hints = empty(action, status);
+    let mut hints = UiHints::new(action, status);
     match action {
         Shows::CalendarRead if data.get("items").is_some() => {
             list(&mut hints, data, "items", event);
@@ -66,6 +53,12 @@ pub(super) fn success(action: Shows, status: Status, data: &Value) -> UiHints {
             let total = data.get("total").and_then(Value::as_u64);
             push(&mut hints.facts, Label::Facts, total.map(|number| Shown::Number { number }));
         }
+        // Not made from a result: no call of a tool comes here.
+        Shows::SystemForm
+        | Shows::SystemPreview
+        | Shows::SystemPublish
+        | Shows::SystemAgents
+        | Shows::SystemVersions => {}
     }
     hints
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::output::Status;
+use super::words::Locale;
 
 /// Is how many items are shown; that there are more is said.
 pub const MOST_ITEMS: usize = 10;
@@ -34,6 +35,28 @@ pub struct UiHints {
     /// Whether it is a list, which can be empty.
     #[serde(default)]
     pub list: bool,
+    /// What is asked of whoever looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Asks>,
+    /// The language, where it is that of a dialog and not that of whoever looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lang: Option<Locale>,
+}
+
+/// Is what a card asks of whoever looks. What they answer comes back with the card's own words for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Asks {
+    /// For a manifest.
+    Manifest {
+        /// The agent it is for.
+        agent_id: String,
+    },
+    /// Whether what is shown is to be done.
+    Confirm {
+        /// What is shown.
+        preview: String,
+    },
 }
 
 /// Names the actions that are shown.
@@ -66,6 +89,22 @@ pub enum Shows {
     /// `memory.update`
     #[serde(rename = "memory.update")]
     MemoryUpdate,
+    // The system agent's own. Their names have no dot, so no module and method can be taken for them.
+    /// A form for a manifest.
+    #[serde(rename = "system:form")]
+    SystemForm,
+    /// What publishing a manifest would come to.
+    #[serde(rename = "system:preview")]
+    SystemPreview,
+    /// A manifest that was published.
+    #[serde(rename = "system:publish")]
+    SystemPublish,
+    /// The agents of a user.
+    #[serde(rename = "system:agents")]
+    SystemAgents,
+    /// The versions of an agent.
+    #[serde(rename = "system:versions")]
+    SystemVersions,
 }
 
 /// Is one of several things.
@@ -110,6 +149,15 @@ pub enum Label {
     Facts,
     Message,
     Code,
+    Id,
+    Version,
+    Hash,
+    Size,
+    Published,
+    Kind,
+    Change,
+    Place,
+    Advice,
 }
 
 /// Is a value before it has a language.
@@ -147,11 +195,46 @@ pub enum Shown {
         /// The rule.
         rule: String,
     },
+    /// A place in a text.
+    Place {
+        /// From 1; none where the text is not at hand.
+        line: Option<u32>,
+        /// From 1.
+        column: Option<u32>,
+        /// A JSON pointer.
+        pointer: String,
+    },
+    /// From one version to another.
+    Step {
+        /// The one before; 0 if there was none.
+        from: u64,
+        /// The one after.
+        to: u64,
+    },
     /// How many.
     Number {
         /// So many.
         number: u64,
     },
+}
+
+impl UiHints {
+    /// Gives hints that show nothing but what was done.
+    #[must_use]
+    pub fn new(action: Shows, status: Status) -> Self {
+        Self {
+            version: 1,
+            action,
+            status,
+            title: None,
+            facts: Vec::new(),
+            items: Vec::new(),
+            more: 0,
+            list: false,
+            asks: None,
+            lang: None,
+        }
+    }
 }
 
 /// Gives what there is to show of a call; nothing for calls that have no stable form.

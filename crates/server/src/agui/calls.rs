@@ -1,45 +1,19 @@
-//! What answers in a run. This one needs no model: it carries out the calls that the client puts in.
+//! The runner that needs no model: it carries out the calls that the client puts in.
 
 use remit_engine::desk::Change;
-use remit_engine::log::Turn;
-use remit_engine::ports::{Reply, StoreError};
-use remit_engine::record::{EventQuery, Interrupt, RunNote, RunStep};
+use remit_engine::ports::{Pending, Reply};
+use remit_engine::record::{Interrupt, RunStep};
 use remit_engine::{Ended, Started};
-use remit_model::{Call, CallId, Caller, EventKind, Outcome, ThreadId};
+use remit_model::{Call, CallId, Outcome};
 use serde_json::Value;
 
-use super::input::{ResumeEntry, ResumeStatus, RunAgentInput, ToolCall};
-use super::said::{self, Beside, Called, message};
-use crate::app::App;
-use crate::project::{Ask, TOOL, ToolAgentOutput};
+use super::input::{ResumeEntry, ResumeStatus, ToolCall};
+use super::run::{Run, Runner, Stopped, called, stopped};
+use super::said::{Beside, Called};
+use crate::project::{Ask, TOOL, ToolAgentOutput, skills};
 
 /// How many calls a run carries out at most.
 const MOST_CALLS: usize = 64;
-
-/// Is a run under way.
-pub(crate) struct Run {
-    pub(crate) app: App,
-    pub(crate) caller: Caller,
-    pub(crate) thread: ThreadId,
-    pub(crate) input: RunAgentInput,
-}
-
-/// Says why a run could not go on.
-struct Stopped {
-    code: &'static str,
-    message: String,
-}
-
-impl From<StoreError> for Stopped {
-    fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "a run could not be recorded");
-        Self { code: "NOT_RECORDED", message: "the run could not be recorded".to_owned() }
-    }
-}
-
-fn stopped(code: &'static str, message: impl Into<String>) -> Stopped {
-    Stopped { code, message: message.into() }
-}
 
 /// Is a call that was started, with what the model asked for.
 struct Under {
@@ -48,35 +22,17 @@ struct Under {
     started: Started,
 }
 
+/// Carries out the calls that the client puts in. It needs no model.
+pub(crate) struct Calls;
+
+impl Runner for Calls {
+    fn turn<'r>(&'r self, run: &'r Run) -> Pending<'r, Result<RunStep, Stopped>> {
+        Box::pin(run.calls())
+    }
+}
+
 impl Run {
-    /// Records that the run began; gives the number of that event.
-    pub(crate) async fn begin(&self) -> Result<u64, StoreError> {
-        self.note(RunStep::Started).await
-    }
-
-    async fn note(&self, step: RunStep) -> Result<u64, StoreError> {
-        let note = RunNote {
-            thread: self.thread.clone(),
-            run: self.input.run_id.clone(),
-            step,
-            at_ms: self.app.now_ms(),
-        };
-        self.app.store().run(note).await
-    }
-
-    /// Goes on to the end, whoever listens.
-    pub(crate) async fn finish(self) {
-        let step = match self.turn().await {
-            Ok(step) => step,
-            Err(Stopped { code, message }) => RunStep::Failed { code: code.to_owned(), message },
-        };
-        if let Err(error) = self.note(step).await {
-            tracing::error!(%error, "the end of a run could not be recorded");
-        }
-    }
-
-    async fn turn(&self) -> Result<RunStep, Stopped> {
-        self.keep_what_was_said().await?;
+    async fn calls(&self) -> Result<RunStep, Stopped> {
         let open = self.open_interrupts().await?;
         let mut waiting = Vec::new();
         match &self.input.resume {
@@ -105,62 +61,9 @@ impl Run {
         }
         Ok(RunStep::Succeeded)
     }
+}
 
-    async fn say(
-        &self,
-        role: &str,
-        content: String,
-        call: Option<CallId>,
-        beside: Beside,
-    ) -> Result<(), StoreError> {
-        let beside = Beside {
-            message_id: match beside.message_id.is_empty() {
-                true => uuid::Uuid::now_v7().to_string(),
-                false => beside.message_id,
-            },
-            run_id: self.input.run_id.clone(),
-            ..beside
-        };
-        let message = message(&self.thread, role, content, call, &beside, self.app.now_ms());
-        self.app.store().say(said::without_secrets(message, &self.app.engine.catalog())).await
-    }
-
-    /// Keeps the messages of the client that are not kept yet.
-    async fn keep_what_was_said(&self) -> Result<(), Stopped> {
-        let kept = self.app.store().messages(self.thread.clone()).await?;
-        let known: Vec<Beside> = kept.iter().map(Beside::of).collect();
-        for said in &self.input.messages {
-            let is_ours = matches!(said.role.as_str(), "user" | "assistant" | "system");
-            if !is_ours || known.iter().any(|beside| beside.message_id == said.id) {
-                continue;
-            }
-            let calls = said.tool_calls.iter().map(called).collect();
-            let beside = Beside {
-                message_id: said.id.clone(),
-                tool_calls: calls,
-                from_client: true,
-                ..Beside::default()
-            };
-            self.say(&said.role, said.text(), None, beside).await?;
-        }
-        Ok(())
-    }
-
-    /// Finds what the last run of the thread waits for.
-    async fn open_interrupts(&self) -> Result<Vec<Interrupt>, Stopped> {
-        let query = EventQuery { thread: self.thread.clone(), after: 0, limit: None };
-        let events = self.app.store().events(query).await?;
-        let ends = events.iter().rev().filter(|event| event.kind == EventKind::RunFinished);
-        let mut steps = ends
-            .filter_map(|event| serde_json::from_str::<Turn<'_>>(&event.body).ok())
-            .map(|turn| turn.step.into_owned());
-        // A run that failed answered nothing.
-        Ok(match steps.find(|step| !matches!(step, RunStep::Failed { .. })) {
-            Some(RunStep::Interrupted { interrupts }) => interrupts,
-            _ => Vec::new(),
-        })
-    }
-
+impl Run {
     /// Takes the answers and waits for what comes of them; gives what waits again.
     async fn resume(
         &self,
@@ -231,6 +134,12 @@ impl Run {
                     self.answer(id, output).await?;
                 }
                 Ok(ask) => {
+                    let catalog = self.app.engine.catalog();
+                    if let Some(read) = skills::answer(&catalog, &self.caller, &ask) {
+                        let output = ToolAgentOutput::of(id.as_str(), &ask, &read);
+                        self.answer(id, output).await?;
+                        continue;
+                    }
                     let started = self.app.engine.start(Call {
                         id: id.clone(),
                         caller: self.caller.clone(),
@@ -295,14 +204,6 @@ impl Run {
         let content = output.response().content;
         let beside = Beside { tool_agent_output: Some(output), ..Beside::default() };
         Ok(self.say("tool", content, Some(id), beside).await?)
-    }
-}
-
-fn called(call: &ToolCall) -> Called {
-    Called {
-        id: call.id.clone(),
-        name: call.function.name.clone(),
-        arguments: call.function.arguments.clone(),
     }
 }
 
