@@ -9,8 +9,10 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunAgentInput {
     /// The conversation.
+    #[schema(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)]
     pub(crate) thread_id: String,
     /// The run, named by the client.
+    #[schema(min_length = 1, max_length = 128)]
     pub(crate) run_id: String,
     /// The conversation as the client knows it.
     #[serde(default)]

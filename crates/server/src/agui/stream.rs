@@ -94,7 +94,8 @@ impl Projection {
             });
             if let (Some(card), Some(map)) = (output.ui_schema(self.locale), result.as_object_mut())
             {
-                map.insert("ui_schema".to_owned(), card);
+                // The place for what the protocol does not know: clients take away what stands elsewhere.
+                map.insert("metadata".to_owned(), json!({"ui_schema": card}));
             }
             return vec![result];
         }

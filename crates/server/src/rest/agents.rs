@@ -62,6 +62,7 @@ impl From<RegistryError> for ApiError {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAgent {
     /// Its name for people.
+    #[schema(min_length = 1, max_length = 64)]
     name: String,
 }
 
@@ -273,6 +274,8 @@ pub(crate) async fn publish(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// The number; the present one if nobody says.
+    #[serde(default, deserialize_with = "names::number")]
+    #[param(maximum = 9007199254740991u64)]
     version: Option<u64>,
 }
 
@@ -333,6 +336,8 @@ pub(crate) struct Versions {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Behind {
     /// Only those behind this number.
+    #[serde(default, deserialize_with = "names::number")]
+    #[param(maximum = 9007199254740991u64)]
     after: Option<u64>,
 }
 
@@ -373,8 +378,12 @@ pub(crate) async fn versions(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Between {
     /// The one before.
+    #[serde(deserialize_with = "names::whole")]
+    #[param(maximum = 9007199254740991u64)]
     from: u64,
     /// The one after.
+    #[serde(deserialize_with = "names::whole")]
+    #[param(maximum = 9007199254740991u64)]
     to: u64,
 }
 

@@ -4,6 +4,9 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
+use remit_engine::log::Turn;
+use remit_engine::record::EventQuery;
+use remit_model::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -74,15 +77,17 @@ pub(crate) async fn run(
 #[into_params(parameter_in = Query)]
 pub(crate) struct OfThread {
     /// The conversation.
+    #[param(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)]
     thread_id: String,
 }
 
 /// Streams a run again, from the beginning or behind `Last-Event-ID`
-#[utoipa::path(get, path = "/runs/{id}/events", tag = "threads", params(("id" = String, Path, description = "The run's id"), OfThread), responses(
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "threads", params(("id" = String, Path, description = "The run's id", min_length = 1, max_length = 128), OfThread), responses(
     (status = 200, description = "The events", content_type = "text/event-stream", body = String),
     (status = 400, description = "The question is not one", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),
     (status = 403, description = "Not with this token", body = ErrorBody),
+    (status = 404, description = "There is no such run", body = ErrorBody),
 ))]
 pub(crate) async fn events(
     State(app): State<App>,
@@ -94,6 +99,15 @@ pub(crate) async fn events(
     let Query(of) = of.map_err(|error| bad_query(&error))?;
     let user = principal.must(Area::Threads)?.user(None)?;
     let thread = names::thread(&user, &of.thread_id)?;
+    // One that never began would be waited for without an end.
+    let query = EventQuery { thread: thread.clone(), after: 0, limit: None };
+    let is_its_start = |event: &Event| {
+        event.kind == EventKind::RunStarted
+            && serde_json::from_str::<Turn<'_>>(&event.body).is_ok_and(|turn| turn.run == id)
+    };
+    if !app.store().events(query).await?.iter().any(is_its_start) {
+        return Err(ApiError::not_found("run"));
+    }
     let skip = last_event(&headers);
     let locale = locale(&headers);
     let projection = Projection { thread: of.thread_id, run: id, locale, skip };
@@ -119,14 +133,14 @@ pub(crate) struct HistoryMessage {
     content: String,
     /// The calls it makes.
     #[serde(rename = "toolCalls", skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Object>, required = false)]
     tool_calls: Vec<Value>,
     /// The call it answers.
     #[serde(rename = "toolCallId", skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<String>,
     /// The card for people, an Adaptive Card.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     ui_schema: Option<Value>,
     /// When.
     at: String,

@@ -155,11 +155,34 @@ async fn a_run_can_be_taken_up_again_behind_any_event() {
     assert_eq!(again, whole);
     for (at, event) in whole.iter().enumerate() {
         let rest = house.stream_from(path, &ann, Some(&event.label)).await;
-        if at + 1 == whole.len() {
-            continue;
-        }
         assert_eq!(rest.rest().await, whole[at + 1..], "behind {}", event.label);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_never_was_is_not_waited_for() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    run(&house, &ann, &input("r1", &[])).await;
+    for path in ["/runs/r2/events?thread_id=t", "/runs/r1/events?thread_id=other"] {
+        let answer = house.get(path, &ann).await;
+        assert_eq!((answer.status, answer.code().as_str()), (404, "NOT_FOUND"));
+    }
+    let bob = house.user("bob").await;
+    assert_eq!(house.get("/runs/r1/events?thread_id=t", &bob).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_stands_where_clients_leave_it() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    let calls = [call("c1", "contacts", "read", &json!({}))];
+    let events = run(&house, &ann, &input("r1", &calls)).await;
+    let told = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
+    assert_eq!(told["metadata"]["ui_schema"]["type"], "AdaptiveCard", "{told}");
+    // The protocol's client takes away fields that it does not know.
+    let known = ["type", "messageId", "toolCallId", "content", "role", "timestamp", "metadata"];
+    assert!(told.as_object().unwrap().keys().all(|key| known.contains(&key.as_str())), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
