@@ -132,7 +132,7 @@ if hears conformance || hears inspector || hears python; then
   if hears inspector; then inspect || failed+=(inspector); fi
   if hears python; then
     step "MCP Python client"
-    "$judges/python/bin/python" scripts/judges/mcp.py "$mcp" || failed+=(python)
+    "$judges/python/bin/python" scripts/judges/mcp_client.py "$mcp" || failed+=(python)
   fi
 fi
 

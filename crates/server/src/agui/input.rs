@@ -46,7 +46,6 @@ pub(crate) struct ResumeEntry {
     pub(crate) status: ResumeStatus,
     /// The answer: `{"approved": true}` or `{"decision": "approve" | "approve_once" | "deny"}`.
     #[serde(default)]
-    #[schema(value_type = Object)]
     pub(crate) payload: Option<Value>,
 }
 

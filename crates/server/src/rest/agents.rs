@@ -228,7 +228,7 @@ fn if_match(headers: &HeaderMap) -> Answer<Option<u64>> {
 #[utoipa::path(patch, path = "/agents/{id}", tag = "agents", params(
     ("id" = String, Path, description = "The agent's id"),
     ("If-Match" = Option<u64>, Header, description = "The version the sender knows"),
-    ("Idempotency-Key" = Option<String>, Header, description = "With the same key and body the first answer is given again"),
+    ("Idempotency-Key" = Option<String>, Header, description = "With the same key and body the first answer is given again", pattern = "^[!-~]+$", min_length = 1, max_length = 255),
 ), request_body(content = Object, description = "The capability manifest"), responses(
     (status = 200, description = "It is published", body = PublishedManifest),
     (status = 400, description = "A header is not what it should be", body = ErrorBody),

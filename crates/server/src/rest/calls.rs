@@ -46,9 +46,10 @@ pub(crate) struct NewCall {
     agent: Option<String>,
     /// The user for whom an agent makes it, who must have added the agent. Users need not say it.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     user: Option<String>,
     /// A shorter timeout than the capability's own.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "names::number")]
     #[schema(maximum = 9007199254740991u64)]
     timeout_ms: Option<u64>,
     /// Whether the conversation has more than two sides.
@@ -227,6 +228,7 @@ pub(crate) struct Filter {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Of this user; only the operator sees others'.
+    #[param(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     user: Option<String>,
 }
 

@@ -38,6 +38,14 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 }
 
 fn describe(operation: &mut Operation) {
+    // A schema says what a whole body is, and a stream has no whole.
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && let Some(stream) = response.content.get_mut("text/event-stream")
+        {
+            stream.schema = None;
+        }
+    }
     // An operation says of itself if it asks for no token.
     let is_known = operation.security.is_none();
     let known = KNOWN.iter().filter(|_| is_known);

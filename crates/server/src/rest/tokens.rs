@@ -33,6 +33,7 @@ pub(crate) struct NewToken {
     valid_seconds: Option<u32>,
     /// For this user; only the operator makes others'.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     user: Option<String>,
 }
 
