@@ -22,5 +22,6 @@ async function answer(request, response) {
   await transport.handleRequest(request, response);
 }
 
+process.stdin.on("end", () => process.exit(0)).resume();
 const http = createServer((request, response) => void answer(request, response));
 http.listen(0, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${http.address().port}`));

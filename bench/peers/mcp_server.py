@@ -1,7 +1,10 @@
 """The smallest server of the official Python SDK: one tool that does nothing. Says where it listens."""
 
 import logging
+import os
 import socket
+import sys
+import threading
 
 import uvicorn
 from mcp.server import MCPServer
@@ -14,6 +17,12 @@ async def noop(n: int) -> str:
     return "null"
 
 
+def until_input_closes() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+threading.Thread(target=until_input_closes, daemon=True).start()
 # What costs it least: no sessions, and answers that are no streams.
 app = server.streamable_http_app(json_response=True, stateless_http=True)
 listener = socket.create_server(("127.0.0.1", 0))

@@ -23,7 +23,10 @@ impl Answer {
     /// Gives a header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
-        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
+        lines
+            .filter(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim())
+            .next()
     }
 
     pub fn text(&self) -> &str {
@@ -38,8 +41,7 @@ impl Answer {
 /// Writes a request.
 pub fn request(method: &str, path: &str, heads: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
-    let head =
-        format!("{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{heads}content-length: {length}\r\n\r\n");
+    let head = format!("{method} {path} HTTP/1.1\r\n{heads}content-length: {length}\r\n\r\n");
     [head.as_bytes(), body].concat()
 }
 

@@ -30,6 +30,8 @@ impl Running {
         let mut command = Command::new(&words[0]);
         let mut child = command
             .args(&words[1..])
+            // It ends when this is closed: also if we break off and cannot end it.
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{words:?}: {error}"));
@@ -60,7 +62,8 @@ impl Running {
     /// Gives the headers that every request to it has.
     pub fn heads(&self) -> String {
         let token = self.token.as_ref().map(|token| format!("authorization: Bearer {token}\r\n"));
-        format!("content-type: application/json\r\n{}", token.unwrap_or_default())
+        let host = self.address;
+        format!("host: {host}\r\ncontent-type: application/json\r\n{}", token.unwrap_or_default())
     }
 }
 
@@ -108,7 +111,9 @@ impl Kind {
     fn check(self, answer: &Answer) {
         let is_good = match self {
             Self::Rest => answer.contains(r#""status":"success""#),
-            Self::Mcp => answer.contains(r#""content":[{"#) && !answer.contains(r#""isError":true"#),
+            Self::Mcp => {
+                answer.contains(r#""content":[{"#) && !answer.contains(r#""isError":true"#)
+            }
             Self::Echo => answer.contains("tools/call"),
         };
         assert!(answer.status == 200 && is_good, "{} {}", answer.status, answer.text());
@@ -126,7 +131,8 @@ async fn begin(server: &Running, kind: Kind) -> (Connection, String) {
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"},
     }});
-    let welcome = connection.ask(&request("POST", "/mcp", &heads, hello.to_string().as_bytes())).await;
+    let welcome =
+        connection.ask(&request("POST", "/mcp", &heads, hello.to_string().as_bytes())).await;
     assert_eq!(welcome.status, 200, "{}", welcome.text());
     if let Some(session) = welcome.header("mcp-session-id") {
         heads.push_str(&format!("mcp-session-id: {session}\r\n"));

@@ -1,5 +1,5 @@
 //! The servers that are measured: Remit's with a capability that does nothing, and what it is compared with.
-//! Each says where it listens, and runs until it is ended.
+//! Each says where it listens, and runs until its input is closed.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -32,6 +32,10 @@ use crate::house::Nothing;
 
 /// Runs one of them.
 pub fn run(which: &[&str]) -> ! {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -50,7 +50,12 @@ async fn subscribe(server: &Running, path: &str, heard: &Arc<Heard>, done: &Arc<
 }
 
 /// Has everybody listen, makes events at a steady pace, and says what their delivery took.
-async fn deliver(server: &Running, path: &str, each: usize, post: impl Fn(usize) -> (String, String)) -> Value {
+async fn deliver(
+    server: &Running,
+    path: &str,
+    each: usize,
+    post: impl Fn(usize) -> (String, String),
+) -> Value {
     let (heard, done) = (Arc::new(Heard::default()), Arc::new(Semaphore::new(0)));
     for _ in 0..SUBSCRIBERS {
         subscribe(server, path, &heard, &done).await;
@@ -60,7 +65,8 @@ async fn deliver(server: &Running, path: &str, each: usize, post: impl Fn(usize)
     let (began, used) = (Instant::now(), server.cpu());
     for number in 0..EVENTS / each {
         let (path, body) = post(number);
-        let answer = connection.ask(&request("POST", &path, &server.heads(), body.as_bytes())).await;
+        let answer =
+            connection.ask(&request("POST", &path, &server.heads(), body.as_bytes())).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -78,14 +84,18 @@ pub async fn run(folder: &str) -> Value {
     let ours = Running::own(&["remit", folder, "10"]);
     let bare = Running::own(&["broadcast"]);
     let call = |number: usize| {
-        let body = json!({"capability": "bench.noop_1", "input": {"n": number}, "thread_id": "busy"});
+        let body =
+            json!({"capability": "bench.noop_1", "input": {"n": number}, "thread_id": "busy"});
         ("/calls".to_owned(), body.to_string())
     };
     let remit = deliver(&ours, "/threads/busy/events", 2, call).await;
     // As long as what Remit sends of a call.
     let say = |number: usize| {
         let data = json!({"sequence": number, "kind": "outcome", "data": "x".repeat(400)});
-        let body = format!("id: {number}\nevent: outcome\ndata: {{\"at_ms\":{},\"of\":{data}}}\n\n", now_ms());
+        let body = format!(
+            "id: {number}\nevent: outcome\ndata: {{\"at_ms\":{},\"of\":{data}}}\n\n",
+            now_ms()
+        );
         ("/say".to_owned(), body)
     };
     let broadcast = deliver(&bare, "/events", 1, say).await;
@@ -100,7 +110,8 @@ pub async fn publish(folder: &str, files: [&str; 2]) -> Value {
     for number in 0..PUBLISHERS {
         let mut connection = Connection::open(server.address).await;
         let new = json!({"name": format!("agent {number}")}).to_string();
-        let added = connection.ask(&request("POST", "/agents", &server.heads(), new.as_bytes())).await;
+        let added =
+            connection.ask(&request("POST", "/agents", &server.heads(), new.as_bytes())).await;
         let added: Value = serde_json::from_slice(&added.body).expect("an agent");
         let path = format!("/agents/{}", added["agent_id"].as_str().expect("an id"));
         publishers.push((connection, path));

@@ -20,7 +20,7 @@ pub(crate) struct RunAgentInput {
     pub(crate) messages: Vec<Message>,
     /// What the client passes on. `toolCalls` are carried out as if a model had made them.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) forwarded_props: Option<Forwarded>,
     /// Answers to what the last run waits for.
     #[serde(default)]

@@ -41,7 +41,7 @@ fn describe(operation: &mut Operation) {
     // A schema says what a whole body is, and a stream has no whole.
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response
-            && let Some(stream) = response.content.get_mut("text/event-stream")
+            && let Some(RefOr::T(stream)) = response.content.get_mut("text/event-stream")
         {
             stream.schema = None;
         }
