@@ -1,7 +1,7 @@
 # Thin on purpose: a target is a name for a script, and `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check bench fuzz soak
+.PHONY: help serve test check judges bench fuzz soak
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -14,6 +14,9 @@ test: ## everything a change must pass: formatting, clippy, house rules, tests
 
 check: ## formatting, clippy and house rules, without the tests
 	@scripts/check.sh
+
+judges: ## have the public judges look at the server: MCP's, AG-UI's, schemathesis (JUDGES to name some)
+	@scripts/judges.sh
 
 bench: ## measure against peers; one table (BENCH_ARGS="--strict" to fail on a miss)
 	@scripts/bench.sh $(BENCH_ARGS)

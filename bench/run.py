@@ -20,6 +20,7 @@ from pathlib import Path
 import calls
 import hostile
 import inputs
+import server
 from harness import Bench, Time, middle, say, span, table
 
 HERE = Path(__file__).resolve().parent
@@ -165,7 +166,8 @@ def refusals(bench: Bench) -> None:
 
 
 PARTS = {"files": many_files, "canonical": canonical_form, "diff": differences, "start": start_up,
-         "calls": calls.many, "warm": calls.warm, "cold": calls.cold, "confined": calls.confined, "refused": refusals}
+         "calls": calls.many, "warm": calls.warm, "cold": calls.cold, "confined": calls.confined,
+         "server": server.calls, "publish": server.publishing, "streams": server.streams, "refused": refusals}
 
 
 def main() -> int:

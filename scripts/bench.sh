@@ -8,8 +8,8 @@ need npm
 
 peers="$REMIT_CACHE/bench"
 # The peers' versions are part of what is measured, so they are fixed here.
-python_packages=(pydantic==2.14.3 PyYAML==6.0.3 rfc8785==0.1.4)
-node_packages=(canonicalize@5.1.0)
+python_packages=(pydantic==2.14.3 PyYAML==6.0.3 rfc8785==0.1.4 mcp==2.3.0)
+node_packages=(canonicalize@5.1.0 @modelcontextprotocol/sdk@1.32.2)
 
 step "building"
 cargo build --release --locked --package remit
@@ -21,7 +21,7 @@ if [ ! -x "$peers/venv/bin/pip" ]; then
 fi
 "$peers/venv/bin/pip" install --quiet --disable-pip-version-check "${python_packages[@]}"
 mkdir -p "$peers/npm"
-[ -d "$peers/npm/node_modules/canonicalize" ] ||
+[ -d "$peers/npm/node_modules/canonicalize" ] && [ -d "$peers/npm/node_modules/@modelcontextprotocol/sdk" ] ||
   npm install --silent --no-audit --no-fund --prefix "$peers/npm" "${node_packages[@]}"
 
 export BENCH_PYTHON="$peers/venv/bin/python"

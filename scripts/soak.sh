@@ -22,6 +22,8 @@ done
 cargo test --locked --no-fail-fast "${packages[@]}"
 
 export REMIT_SOAK_KILLS="${SOAK_KILLS:-10000}" REMIT_SOAK_TIMEOUTS="${SOAK_TIMEOUTS:-10000}"
+step "the public judges, at length"
+JUDGE_EXAMPLES="${SOAK_EXAMPLES:-500}" scripts/judges.sh
 step "$REMIT_SOAK_KILLS kills in the middle of a call"
 cargo test --locked --package remit --test it -- --nocapture crashes
 step "$REMIT_SOAK_TIMEOUTS calls that take too long"

@@ -24,7 +24,7 @@ fn name(number: usize) -> String {
     format!("bench.noop_{number}")
 }
 
-fn catalog(capabilities: usize) -> Catalog {
+pub fn catalog(capabilities: usize) -> Catalog {
     let mut manifest = Manifest::new(Dialect::Tool);
     manifest.capabilities = (0..capabilities)
         .map(|number| Capability {

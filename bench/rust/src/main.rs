@@ -6,10 +6,14 @@
 mod bare;
 mod calls;
 mod house;
+mod http;
+mod load;
 mod measure;
 mod oneshot;
 mod phases;
+mod serve;
 mod spawn;
+mod streams;
 mod warm;
 
 use std::hint::black_box;
@@ -35,13 +39,26 @@ fn main() {
             let tool = warm::Tool { runtime, program, folder: Path::new(tools), entry };
             warm::run(Path::new(folder), Path::new(remit), &tool)
         }
+        ["serve", which @ ..] => serve::run(which),
+        ["server", folder, peers] => {
+            let peers: Vec<(String, Vec<String>)> = serde_json::from_str(peers).expect("commands");
+            block_on(load::run(folder, &peers))
+        }
+        ["streams", folder] => block_on(streams::run(folder)),
+        ["publish", folder, old, new] => block_on(streams::publish(folder, [old, new])),
         ["oneshot", remit, program] => oneshot::run(Path::new(remit), Path::new(program)),
         _ => panic!(
             "phases DIR | canonical FILE | diff OLD NEW OLD NEW | calls DIR | spawn ROUNDS COMMANDS | \
-             warm DIR REMIT RUNTIME PROGRAM TOOLS ENTRY | oneshot REMIT PROGRAM"
+             warm DIR REMIT RUNTIME PROGRAM TOOLS ENTRY | oneshot REMIT PROGRAM | serve WHICH | \
+             server DIR PEERS | streams DIR | publish DIR OLD NEW"
         ),
     };
     println!("{answer}");
+}
+
+fn block_on(work: impl Future<Output = Value>) -> Value {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(work)
 }
 
 fn load(file: &str) -> Vec<u8> {

@@ -66,7 +66,7 @@ fn cpu_of_children() -> Duration {
 }
 
 /// Gives the CPU time of a process to the nanosecond; nothing if it has just ended.
-fn cpu_of(pid: i32) -> Option<Duration> {
+pub fn cpu_of(pid: i32) -> Option<Duration> {
     let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
     clock_gettime(clock).ok().map(Duration::from)
 }

@@ -1,5 +1,5 @@
 //! A server with the tools that the protocol's public conformance suite calls. It stands here for the
-//! suite alone; see `scripts/mcp-judges.sh`.
+//! suite alone; see `scripts/judges.sh`.
 //!
 //! The suite sends no token, so whoever sends none is the suite's user here.
 

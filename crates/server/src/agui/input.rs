@@ -9,8 +9,10 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunAgentInput {
     /// The conversation.
+    #[schema(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)]
     pub(crate) thread_id: String,
     /// The run, named by the client.
+    #[schema(min_length = 1, max_length = 128)]
     pub(crate) run_id: String,
     /// The conversation as the client knows it.
     #[serde(default)]
@@ -19,7 +21,7 @@ pub(crate) struct RunAgentInput {
     /// What the client passes on. `toolCalls` are carried out as if a model had made them; `agent`
     /// says who answers: `system` is the system agent, and `submit` what a card of its sent.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) forwarded_props: Option<Forwarded>,
     /// Answers to what the last run waits for.
     #[serde(default)]
@@ -51,7 +53,6 @@ pub(crate) struct ResumeEntry {
     pub(crate) status: ResumeStatus,
     /// The answer: `{"approved": true}` or `{"decision": "approve" | "approve_once" | "deny"}`.
     #[serde(default)]
-    #[schema(value_type = Object)]
     pub(crate) payload: Option<Value>,
 }
 

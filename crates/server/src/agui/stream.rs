@@ -94,6 +94,9 @@ impl Projection {
             });
             if let (Some(card), Some(map)) = (output.ui_schema(self.locale), result.as_object_mut())
             {
+                // Again in the place for what the protocol does not know: its own client takes away
+                // what stands elsewhere.
+                map.insert("metadata".to_owned(), json!({"ui_schema": &card}));
                 map.insert("ui_schema".to_owned(), card);
             }
             return vec![result];

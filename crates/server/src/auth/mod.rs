@@ -14,6 +14,7 @@ use remit_model::Caller;
 
 use crate::app::App;
 use crate::error::{Answer, ApiError};
+use crate::rest::names;
 
 /// The operator's name as a user.
 pub(crate) const ADMIN: &str = "admin";
@@ -111,7 +112,11 @@ impl Principal {
     /// Gives the user whom the request is about: themselves, or for the operator whoever they name.
     pub(crate) fn user(&self, named: Option<&str>) -> Answer<String> {
         match (self.kind, named) {
-            (TokenKind::Admin, Some(named)) => Ok(named.to_owned()),
+            (TokenKind::Admin, Some(named)) if names::is_user(named) => Ok(named.to_owned()),
+            (TokenKind::Admin, Some(_)) => Err(ApiError::bad_request(
+                "INVALID_USER",
+                "a user's id is 1 to 64 small letters, digits, `-`, `_` and `.`",
+            )),
             (TokenKind::Agent, _) => {
                 Err(ApiError::forbidden("an agent has no such things of its own"))
             }

@@ -31,6 +31,17 @@ pub(crate) struct MethodOutput {
     error: Option<Value>,
 }
 
+/// Is what is refused: by the method, or before it is reached.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it stands in the document only")]
+pub(crate) enum Refusal {
+    /// By the method.
+    Method(MethodOutput),
+    /// By the server.
+    Server(ErrorBody),
+}
+
 /// Runs a method of the organiser
 ///
 /// The body is the method's input. Modules are `calendar`, `contacts` and `memory`; an error of
@@ -44,9 +55,9 @@ pub(crate) struct MethodOutput {
     request_body = Value,
     responses(
         (status = 200, description = "What the method gave", body = MethodOutput),
-        (status = 400, description = "The input does not fit", body = MethodOutput),
+        (status = 400, description = "The input does not fit", body = Refusal),
         (status = 401, description = "No valid token", body = ErrorBody),
-        (status = 403, description = "Not with this token, or not theirs to change", body = MethodOutput),
+        (status = 403, description = "Not with this token, or not theirs to change", body = Refusal),
         (status = 404, description = "No such method or thing", body = MethodOutput),
         (status = 409, description = "It has changed since", body = MethodOutput),
         (status = 422, description = "Too many or too much", body = MethodOutput),

@@ -20,7 +20,7 @@ use crate::error::{Answer, ApiError, ErrorBody};
 #[serde(deny_unknown_fields)]
 pub(crate) struct ContactDraft {
     /// Their name.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(pattern = "\\S", min_length = 1, max_length = 200)]
     name: String,
     /// Their mail addresses.
     #[serde(default)]
@@ -32,15 +32,15 @@ pub(crate) struct ContactDraft {
     phones: Vec<String>,
     /// Where they work.
     #[serde(default)]
-    #[schema(max_length = 200)]
+    #[schema(pattern = "\\S", min_length = 1, max_length = 200)]
     organisation: Option<String>,
     /// What there is to say about them.
     #[serde(default)]
-    #[schema(max_length = 8000)]
+    #[schema(pattern = "\\S", min_length = 1, max_length = 8000)]
     notes: Option<String>,
     /// Which user of this server they are.
     #[serde(default)]
-    #[schema(max_length = 200)]
+    #[schema(pattern = "\\S", min_length = 1, max_length = 200)]
     user_id: Option<String>,
 }
 

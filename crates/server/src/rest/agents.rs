@@ -62,6 +62,7 @@ impl From<RegistryError> for ApiError {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAgent {
     /// Its name for people.
+    #[schema(min_length = 1, max_length = 64)]
     name: String,
 }
 
@@ -227,7 +228,7 @@ fn if_match(headers: &HeaderMap) -> Answer<Option<u64>> {
 #[utoipa::path(patch, path = "/agents/{id}", tag = "agents", params(
     ("id" = String, Path, description = "The agent's id"),
     ("If-Match" = Option<u64>, Header, description = "The version the sender knows"),
-    ("Idempotency-Key" = Option<String>, Header, description = "With the same key and body the first answer is given again"),
+    ("Idempotency-Key" = Option<String>, Header, description = "With the same key and body the first answer is given again", pattern = "^[!-~]+$", min_length = 1, max_length = 255),
 ), request_body(content = Object, description = "The capability manifest"), responses(
     (status = 200, description = "It is published", body = PublishedManifest),
     (status = 400, description = "A header is not what it should be", body = ErrorBody),
@@ -273,6 +274,8 @@ pub(crate) async fn publish(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// The number; the present one if nobody says.
+    #[serde(default, deserialize_with = "names::number")]
+    #[param(maximum = 9007199254740991u64)]
     version: Option<u64>,
 }
 
@@ -333,6 +336,8 @@ pub(crate) struct Versions {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Behind {
     /// Only those behind this number.
+    #[serde(default, deserialize_with = "names::number")]
+    #[param(maximum = 9007199254740991u64)]
     after: Option<u64>,
 }
 
@@ -373,8 +378,12 @@ pub(crate) async fn versions(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Between {
     /// The one before.
+    #[serde(deserialize_with = "names::whole")]
+    #[param(maximum = 9007199254740991u64)]
     from: u64,
     /// The one after.
+    #[serde(deserialize_with = "names::whole")]
+    #[param(maximum = 9007199254740991u64)]
     to: u64,
 }
 

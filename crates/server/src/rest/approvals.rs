@@ -94,6 +94,7 @@ fn waiting(app: &App, user: &str) -> Approvals {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Whose {
     /// Of this user; only the operator sees others'.
+    #[param(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     pub(crate) user: Option<String>,
 }
 

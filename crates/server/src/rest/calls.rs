@@ -32,22 +32,25 @@ pub(crate) struct NewCall {
     capability: String,
     /// What it is given.
     #[serde(default)]
-    #[schema(value_type = Object)]
     input: Option<Value>,
     /// The call's id: the same id again gives the first outcome and runs nothing.
     #[serde(default)]
+    #[schema(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 128)]
     call_id: Option<String>,
     /// The conversation it belongs to.
     #[serde(default)]
+    #[schema(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)]
     thread_id: Option<String>,
     /// The agent on whose behalf it is made. An agent's own token says that by itself.
     #[serde(default)]
     agent: Option<String>,
     /// The user for whom an agent makes it, who must have added the agent. Users need not say it.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     user: Option<String>,
     /// A shorter timeout than the capability's own.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "names::number")]
+    #[schema(maximum = 9007199254740991u64)]
     timeout_ms: Option<u64>,
     /// Whether the conversation has more than two sides.
     #[serde(default)]
@@ -66,7 +69,6 @@ pub(crate) struct CallResponse {
     /// `outcome_unknown`; or `running`.
     outcome: String,
     /// What came back.
-    #[schema(value_type = Object)]
     result: Option<Value>,
     /// A sentence for the model.
     message: Option<String>,
@@ -75,7 +77,6 @@ pub(crate) struct CallResponse {
     /// The code of what went wrong.
     code: Option<String>,
     /// What a program can use.
-    #[schema(value_type = Object)]
     details: Option<Value>,
     /// Binary data.
     base64: Option<String>,
@@ -198,14 +199,13 @@ pub(crate) struct CallView {
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     /// What it was given.
-    #[schema(value_type = Object)]
     input: Value,
     /// `asking`, `running`, or how it ended.
     state: String,
     /// What decided.
     rule: String,
     /// What it was judged by.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     basis: Value,
     /// How far it has come, in the words of an execution.
     #[serde(flatten)]
@@ -234,6 +234,7 @@ fn view(record: &CallRecord) -> CallView {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Filter {
     /// Only in this conversation.
+    #[param(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)]
     thread_id: Option<String>,
     /// Only of this capability.
     capability: Option<String>,
@@ -243,6 +244,7 @@ pub(crate) struct Filter {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Of this user; only the operator sees others'.
+    #[param(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     user: Option<String>,
 }
 
@@ -319,7 +321,7 @@ async fn find(app: &App, principal: &Principal, id: &str) -> Answer<CallRecord> 
 }
 
 /// Shows a call: its input, its decision, how far it has come and what came of it
-#[utoipa::path(get, path = "/calls/{id}", tag = "calls", params(("id" = String, Path, description = "The call's id")), responses(
+#[utoipa::path(get, path = "/calls/{id}", tag = "calls", params(("id" = String, Path, description = "The call's id", pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 128)), responses(
     (status = 200, description = "The call", body = CallView),
     (status = 400, description = "Not an id", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),
@@ -337,7 +339,7 @@ pub(crate) async fn one(
 /// Streams the events of a call until it has ended
 ///
 /// Each event has the number of its place in the thread as its id; `Last-Event-ID` goes on from there.
-#[utoipa::path(get, path = "/calls/{id}/events", tag = "calls", params(("id" = String, Path, description = "The call's id")), responses(
+#[utoipa::path(get, path = "/calls/{id}/events", tag = "calls", params(("id" = String, Path, description = "The call's id", pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 128)), responses(
     (status = 200, description = "The events", content_type = "text/event-stream", body = String),
     (status = 400, description = "Not an id", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),
@@ -363,7 +365,7 @@ pub(crate) struct CallOff {
 }
 
 /// Calls a call off
-#[utoipa::path(post, path = "/calls/{id}/cancel", tag = "calls", params(("id" = String, Path, description = "The call's id")), responses(
+#[utoipa::path(post, path = "/calls/{id}/cancel", tag = "calls", params(("id" = String, Path, description = "The call's id", pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 128)), responses(
     (status = 200, description = "Whether it was under way", body = CallOff),
     (status = 400, description = "Not an id", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),

@@ -5,6 +5,7 @@
 mod agents;
 mod approvals;
 mod calls;
+mod document;
 mod grants;
 mod health;
 pub(crate) mod names;
@@ -22,7 +23,6 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
 use utoipa::OpenApi;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -85,8 +85,7 @@ fn parts() -> OpenApiRouter<App> {
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let (_, mut document) = parts().split_for_parts();
-    let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
-    document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+    document::complete(&mut document);
     document
 }
 

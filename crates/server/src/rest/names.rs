@@ -1,6 +1,7 @@
 //! Names that come in with requests, and what they are inside.
 
 use remit_model::{CallId, ThreadId};
+use serde::{Deserialize as _, Deserializer};
 
 use crate::error::{Answer, ApiError};
 
@@ -43,6 +44,24 @@ pub(crate) fn call(id: &str) -> Answer<CallId> {
             "the call id is not one: use up to 128 letters, digits, `-`, `_`, `.` and `:`",
         )
     })
+}
+
+/// The largest number that a program in any language reads as it was written.
+pub(crate) const LARGEST: u64 = (1 << 53) - 1;
+
+/// Reads a number that may be left out.
+pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Option::<u64>::deserialize(from)?.map(bounded).transpose()
+}
+
+/// Reads a number.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    bounded(u64::deserialize(from)?)
+}
+
+fn bounded<E: serde::de::Error>(number: u64) -> Result<u64, E> {
+    let too_large = || E::custom(format!("a number is at most {LARGEST}"));
+    (number <= LARGEST).then_some(number).ok_or_else(too_large)
 }
 
 /// Writes a time by RFC 3339.

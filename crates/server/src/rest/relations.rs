@@ -63,6 +63,7 @@ fn view(relation: Relation) -> RelationView {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Saw {
     /// The version of the disclosure or the review that was shown. With any other nothing happens.
+    #[schema(maximum = 9007199254740991u64)]
     version: u64,
 }
 
@@ -197,6 +198,8 @@ pub(crate) struct NoticeFilter {
     #[serde(default)]
     unread: bool,
     /// Only those behind this number.
+    #[serde(default, deserialize_with = "names::number")]
+    #[param(maximum = 9007199254740991u64)]
     after: Option<u64>,
 }
 

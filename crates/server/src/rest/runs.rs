@@ -83,11 +83,12 @@ pub(crate) async fn run(
 #[into_params(parameter_in = Query)]
 pub(crate) struct OfThread {
     /// The conversation.
+    #[param(pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)]
     thread_id: String,
 }
 
 /// Streams a run again, from the beginning or behind `Last-Event-ID`
-#[utoipa::path(get, path = "/runs/{id}/events", tag = "threads", params(("id" = String, Path, description = "The run's id"), OfThread), responses(
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "threads", params(("id" = String, Path, description = "The run's id", min_length = 1, max_length = 128), OfThread), responses(
     (status = 200, description = "The events", content_type = "text/event-stream", body = String),
     (status = 400, description = "The question is not one", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),
@@ -152,14 +153,14 @@ pub(crate) struct HistoryMessage {
     content: String,
     /// The calls it makes.
     #[serde(rename = "toolCalls", skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Object>, required = false)]
     tool_calls: Vec<Value>,
     /// The call it answers.
     #[serde(rename = "toolCallId", skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<String>,
     /// The card for people, an Adaptive Card.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     ui_schema: Option<Value>,
     /// When.
     at: String,

@@ -14,7 +14,7 @@ use crate::sse::{self, Wanted};
 ///
 /// Each event has the number of its place in the thread as its id; `Last-Event-ID` goes on from there.
 /// The stream does not end.
-#[utoipa::path(get, path = "/threads/{id}/events", tag = "threads", params(("id" = String, Path, description = "The conversation's id")), responses(
+#[utoipa::path(get, path = "/threads/{id}/events", tag = "threads", params(("id" = String, Path, description = "The conversation's id", pattern = "^[A-Za-z0-9._:-]+$", min_length = 1, max_length = 60)), responses(
     (status = 200, description = "The events", content_type = "text/event-stream", body = String),
     (status = 400, description = "Not an id", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),

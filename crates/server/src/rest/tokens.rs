@@ -23,9 +23,9 @@ pub(crate) struct NewToken {
     /// What it is for.
     #[schema(max_length = 200)]
     label: String,
-    /// What a program may do with it: `calls`, `approvals`, `grants`, `threads`, `agents`. Without
-    /// this it can do what its user can.
+    /// What a program may do with it: without this, all that its user can.
     #[serde(default)]
+    #[schema(value_type = Option<Vec<Scope>>)]
     scopes: Option<Vec<String>>,
     /// How long it is valid, in seconds; for ever if nobody says.
     #[serde(default)]
@@ -33,7 +33,21 @@ pub(crate) struct NewToken {
     valid_seconds: Option<u32>,
     /// For this user; only the operator makes others'.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9._-]+$", min_length = 1, max_length = 64)]
     user: Option<String>,
+}
+
+/// Names what a program may do.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "it stands in the document; `known` reads the words")]
+enum Scope {
+    Calls,
+    Approvals,
+    Grants,
+    Threads,
+    Agents,
+    Organiser,
 }
 
 /// Is a token, which is shown this once.

@@ -1,5 +1,5 @@
 """Lists and calls tools with the public Python client, by both ways of the protocol, and answers an
-approval. Used by mcp-judges.sh."""
+approval. Used by `scripts/judges.sh`."""
 
 import asyncio
 import sys
