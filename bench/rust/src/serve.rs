@@ -16,7 +16,7 @@ use remit_engine::directory::{Directory as _, TokenKind};
 use remit_engine::policy::Policy;
 use remit_engine::registry::Agents;
 use remit_engine::{Engine, Parts as EngineParts};
-use remit_server::{App, Limits, Options, Parts, Server};
+use remit_server::{App, Doorway, Limits, Options, Parts, Server};
 use remit_store::sqlite::SqliteStore;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
@@ -82,8 +82,9 @@ async fn remit(folder: &Path, capabilities: usize) {
     let token = remit_server::fresh_token("rmu_").expect("a token");
     let record = remit_server::token_record(&token, TokenKind::User, "ann", "bench", 0);
     store.add_token(record).await.expect("the token is kept");
-    let parts =
-        Parts { engine, directory: store.clone(), desk, clock, agents, rows: store.clone() };
+    let doorway = Doorway::new(store.clone(), clock.clone());
+    let (directory, rows) = (store.clone(), store.clone());
+    let parts = Parts { engine, directory, desk, clock, agents, rows, doorway };
     // The rate is what is measured here, and must not be what stops it.
     let limits = Limits { requests_per_second: 1_000_000, ..Limits::default() };
     let app = App::new(parts, &Options { limits, ..Options::default() });

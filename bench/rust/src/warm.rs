@@ -128,6 +128,7 @@ fn engine(folder: &Path, launcher: PathBuf) -> Engine {
         hidden: vec![data.clone()],
         guarded: Vec::new(),
         pool: PoolOptions::default(),
+        visitors: None,
     });
     house::engine(&data, Arc::new(executor))
 }

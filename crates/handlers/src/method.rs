@@ -101,15 +101,15 @@ fn told(asked: &Asked<'_>, answer: &[u8]) -> Value {
     let said = body(answer).and_then(|body| serde_json::from_slice::<Value>(body).ok());
     match said {
         Some(said) if said.get("ok").is_some_and(Value::is_boolean) => said,
-        Some(said) => failed(asked, said.get("error").cloned().unwrap_or_default()),
+        Some(said) => failed(asked, said.get("error").unwrap_or(&Value::Null)),
         None => {
             let message = "the server did not answer; the call must be made again";
-            failed(asked, json!({"code": "NO_ANSWER", "message": message}))
+            failed(asked, &json!({"code": "NO_ANSWER", "message": message}))
         }
     }
 }
 
-fn failed(asked: &Asked<'_>, error: Value) -> Value {
+fn failed(asked: &Asked<'_>, error: &Value) -> Value {
     json!({"ok": false, "module": asked.module, "method": asked.method, "error": error})
 }
 

@@ -37,23 +37,3 @@ fn every_handler_that_ships_can_be_started() {
         assert_eq!(crate::worker::Worker::start(name).finish(), 0, "{name}");
     }
 }
-
-#[test]
-fn modules_that_call_back_declare_what_the_server_takes() {
-    use remit_organiser::Action;
-    let mut declared = 0;
-    for (module, text) in remit_handlers::MANIFESTS {
-        if !remit_handlers::method::MODULES.contains(module) {
-            continue;
-        }
-        let checked = compile::check(text.as_bytes(), compile::Options::default());
-        let manifest = checked.manifest().unwrap();
-        for capability in &manifest.capabilities {
-            let method = capability.name.split_once('.').unwrap().1;
-            let action = Action::find(module, method).unwrap_or_else(|_| panic!("{capability:?}"));
-            assert_eq!(&capability.input_schema, action.input_schema(), "{}", capability.name);
-            declared += 1;
-        }
-    }
-    assert_eq!(declared, Action::ALL.len(), "every method is declared");
-}

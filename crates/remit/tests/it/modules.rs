@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use remit_manifest::compile;
+use remit_organiser::Action;
 use serde_json::{Value, json};
 
 use crate::support::{Run, command};
@@ -80,4 +82,23 @@ fn the_operator_says_where_days_begin() {
         read.stdout,
         read.stderr
     );
+}
+
+#[test]
+fn modules_that_call_back_declare_what_the_server_takes() {
+    let mut declared = 0;
+    for (module, text) in remit_handlers::MANIFESTS {
+        if !remit_handlers::method::MODULES.contains(module) {
+            continue;
+        }
+        let checked = compile::check(text.as_bytes(), compile::Options::default());
+        let manifest = checked.manifest().unwrap();
+        for capability in &manifest.capabilities {
+            let method = capability.name.split_once('.').unwrap().1;
+            let action = Action::find(module, method).unwrap_or_else(|_| panic!("{capability:?}"));
+            assert_eq!(&capability.input_schema, action.input_schema(), "{}", capability.name);
+            declared += 1;
+        }
+    }
+    assert_eq!(declared, Action::ALL.len(), "every method is declared");
 }
