@@ -167,7 +167,7 @@ def refusals(bench: Bench) -> None:
 
 PARTS = {"files": many_files, "canonical": canonical_form, "diff": differences, "start": start_up,
          "calls": calls.many, "warm": calls.warm, "cold": calls.cold, "confined": calls.confined,
-         "server": server.calls, "publish": server.publishing, "streams": server.streams, "refused": refusals}
+         "server": server.calls, "publish": server.publishing, "streams": server.streams, "crowd": server.crowd, "refused": refusals}
 
 
 def main() -> int:

@@ -58,3 +58,13 @@ def streams(bench: Bench) -> None:
     what = "an event to 1,000 subscribers (wall: p99 of its delivery; CPU of one)"
     bench.judge(what, times[0], "a minimal axum broadcast", times[1], f"p99 ≤ {MOST_LATE} ms", ours["p99"] <= MOST_LATE)
     bench.judge(what, times[0], "a minimal axum broadcast", times[1], "CPU ≤ 2×", ours["cpu"] <= 2 * theirs["cpu"])
+
+
+def crowd(bench: Bench) -> None:
+    """Calls among 2,000 who listen to a stream and 2,000 who send a request letter by letter."""
+    say("a crowd")
+    answer = bench.ask(bench.rust, "crowd", str(bench.folder / "crowd"))
+    alone, among = (Time.of(answer[name]) for name in ("alone", "among"))
+    what = "a call among 4,000 connections that listen or dawdle (wall: p99)"
+    bench.judge(what, among, "the same alone", alone, "p99 ≤ 2×", among.wall <= 2 * alone.wall)
+    bench.notes.append(f"Each of the 4,000 connections costs the server {answer['kib']:.1f} KiB (at most 64).")

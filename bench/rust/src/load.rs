@@ -54,6 +54,11 @@ impl Running {
         Self::start(&all.map(str::to_owned).collect::<Vec<_>>())
     }
 
+    /// Gives its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Gives the CPU time that it has used, in nanoseconds.
     pub fn cpu(&self) -> f64 {
         cpu_of(self.child.id() as i32).expect("it runs").as_secs_f64() * 1e9

@@ -5,6 +5,7 @@
 
 mod bare;
 mod calls;
+mod crowd;
 mod house;
 mod http;
 mod load;
@@ -45,12 +46,13 @@ fn main() {
             block_on(load::run(folder, &peers))
         }
         ["streams", folder] => block_on(streams::run(folder)),
+        ["crowd", folder] => block_on(crowd::run(folder)),
         ["publish", folder, old, new] => block_on(streams::publish(folder, [old, new])),
         ["oneshot", remit, program] => oneshot::run(Path::new(remit), Path::new(program)),
         _ => panic!(
             "phases DIR | canonical FILE | diff OLD NEW OLD NEW | calls DIR | spawn ROUNDS COMMANDS | \
              warm DIR REMIT RUNTIME PROGRAM TOOLS ENTRY | oneshot REMIT PROGRAM | serve WHICH | \
-             server DIR PEERS | streams DIR | publish DIR OLD NEW"
+             server DIR PEERS | streams DIR | crowd DIR | publish DIR OLD NEW"
         ),
     };
     println!("{answer}");
