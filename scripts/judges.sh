@@ -123,7 +123,7 @@ POLICY
 }
 
 if hears conformance || hears inspector || hears python; then
-  cargo build --quiet --locked --package remit-server --example mcp_fixture
+  cargo build --profile test --quiet --locked --package remit-server --example mcp_fixture
   start "$CARGO_TARGET_DIR/debug/examples/mcp_fixture"
   mcp="$url/mcp"
   if hears conformance; then
@@ -137,7 +137,8 @@ if hears conformance || hears inspector || hears python; then
 fi
 
 if hears agui || hears schemathesis; then
-  cargo build --quiet --locked --package remit
+  # With the profile of the tests, which build the same.
+  cargo build --profile test --quiet --locked --package remit
 fi
 if hears agui; then
   step "AG-UI client"

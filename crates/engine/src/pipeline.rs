@@ -114,8 +114,9 @@ impl Engine {
             let shared = Arc::clone(&self.shared);
             // Every line about a call that is not confined says so.
             let sandbox = if shared.parts.confined { "on" } else { "off" };
-            let span =
-                tracing::info_span!("call", id = %key.id, capability = %call.capability, sandbox);
+            // A name may be anything until it is found, also a secret.
+            let capability = shared.catalog.load().screen().hide(&call.capability);
+            let span = tracing::info_span!("call", id = %key.id, %capability, sandbox);
             let traced = trace::call(&call);
             let own = traced.clone();
             // A task of its own: whoever asked may leave, the call goes on and is recorded.

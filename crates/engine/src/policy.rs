@@ -166,14 +166,18 @@ impl Policy {
         !spoken_of
     }
 
-    /// Tells whether a white-list speaks of a caller at all.
+    /// Tells whether a white-list that names the caller's agent gives it a capability. One that speaks
+    /// of every agent names none: it bounds what others may do.
     #[must_use]
-    pub fn speaks_of(&self, caller: &Caller) -> bool {
+    pub fn gives(&self, caller: &Caller, name: &str) -> bool {
         let agent = caller.agent.as_deref().unwrap_or_default();
-        let speaks = |list: &WhiteList| {
-            list.user.matches_name(&caller.user) && list.agent.matches_name(agent)
+        let gives = |list: &WhiteList| {
+            list.agent.as_str().chars().any(|c| c != '*')
+                && list.user.matches_name(&caller.user)
+                && list.agent.matches_name(agent)
+                && list.allow.iter().any(|pattern| pattern.matches(name))
         };
-        self.white_lists.iter().any(speaks)
+        self.white_lists.iter().any(gives)
     }
 
     /// Gives the pattern by which a capability is denied to everybody.

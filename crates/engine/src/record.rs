@@ -151,6 +151,8 @@ pub struct CallQuery {
     pub capability: Option<String>,
     /// Only in this state.
     pub state: Option<String>,
+    /// Only calls with this id, of different callers.
+    pub id: Option<CallId>,
     /// Only calls whose id starts so.
     pub id_start: Option<String>,
     /// At most so many; none means all.

@@ -110,13 +110,19 @@ impl Screen {
     /// Lets a call through, or refuses it with the secret taken out of it. Where the operator lets a
     /// capability be given secrets of other services, those pass.
     pub(crate) fn check(&self, call: Call, lenient: bool) -> Result<Call, Box<Refused>> {
-        let Some(pointer) = self.find(&call.input, !lenient) else { return Ok(call) };
+        let name = self.places(&call.capability);
+        let found = match name.is_empty() {
+            true => self.find(&call.input, !lenient),
+            false => Some(String::new()),
+        };
+        let Some(pointer) = found else { return Ok(call) };
         let message = "an argument holds a secret, which is not passed on: secrets belong into the \
                        configuration of a tool, where no model sees them; take it out and call again";
         let details = serde_json::json!({ "pointer": pointer });
         let failure = Failure::new("SECRET_IN_ARGUMENTS", message).with_details(details);
         let mut call = call;
         self.hide_in(&mut call.input);
+        call.capability = self.hide(&call.capability);
         let outcome = Outcome::Failed(failure);
         Err(Box::new(Refused { call, entry: None, rule: "secret-in-arguments", outcome }))
     }

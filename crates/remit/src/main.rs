@@ -21,5 +21,6 @@ fn main() -> ExitCode {
     if let Some(code) = house::serve_built_in_tool() {
         return code;
     }
+    remit_exec::process::without_cores();
     cli::run()
 }

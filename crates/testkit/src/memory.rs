@@ -278,6 +278,7 @@ impl State {
                 && query.thread.as_ref().is_none_or(|thread| *thread == record.call.thread)
                 && query.capability.as_ref().is_none_or(|name| *name == record.call.capability)
                 && query.state.as_ref().is_none_or(|state| state == record.state.as_str())
+                && query.id.as_ref().is_none_or(|id| *id == record.call.id)
                 && query
                     .id_start
                     .as_ref()

@@ -294,6 +294,9 @@ async fn a_call_with_a_secret_in_it_does_not_run_and_the_secret_is_not_recorded(
         ("3", "demo.echo", foreign.as_str()),
         ("4", "there.is_none", TOKEN),
     ] {
+        let named =
+            house.engine.run(call(&format!("n{id}"), &format!("a.{secret}"), json!({}))).await;
+        assert_eq!(code(&named.outcome), "SECRET_IN_ARGUMENTS", "a name is an argument too");
         let input = json!({"text": format!("use {secret} please")});
         let ended = house.engine.run(call(id, capability, input.clone())).await;
         assert_eq!(code(&ended.outcome), "SECRET_IN_ARGUMENTS", "{secret}");

@@ -32,6 +32,6 @@ pub use pool::{Key, Pool, PoolOptions, PoolState};
 pub use protocol::{Answer, Failure, Progress, Request};
 pub use runtime::{Interpreters, Kind, RuntimeError};
 pub use service::{Service, ServiceOptions, ServiceState};
-pub use stage::stage;
+pub use stage::{stage, without_cores};
 pub use tail::Hear;
 pub use worker::{Sink, Until, Worker, WorkerError};

@@ -109,6 +109,14 @@ fn prepared(arguments: &Arguments) -> Result<(Engine, Call), String> {
         let mut stderr = anstream::AutoStream::auto(std::io::stderr());
         let _ = writeln!(stderr, "\x1b[1m\x1b[33mwarning\x1b[0m: {}", text::visible(warning));
     }
+    if offer.catalog.get(&arguments.name).is_none() && !arguments.detached {
+        // What is missing may stand in a file that could not be used.
+        for rejected in &offer.rejected {
+            let said = format!("{}: {}", rejected.origin, rejected.message);
+            let mut stderr = anstream::AutoStream::auto(std::io::stderr());
+            let _ = writeln!(stderr, "\x1b[1m\x1b[33mwarning\x1b[0m: {}", text::visible(&said));
+        }
+    }
     let asking = TerminalApprover { answers, leaves: arguments.detached };
     let hear = arguments.verbose.then(|| verbose::hear(&offer.catalog, &arguments.name));
     let engine = arguments.place.engine(offer, asking, hear)?;

@@ -94,6 +94,7 @@ async fn list(
         thread,
         capability: arguments.capability.clone(),
         state: arguments.state.clone(),
+        id: None,
         id_start: None,
         limit: Some(arguments.limit),
     };

@@ -75,21 +75,30 @@ impl Run {
             let id = &entry.interrupt_id;
             return Err(stopped("UNKNOWN_INTERRUPT", format!("nothing waits as `{id}`")));
         }
-        let mut answered = Vec::new();
-        for interrupt in open {
+        // All of it is read before any of it counts: what is not understood leaves every question open.
+        let mut answers = Vec::new();
+        for interrupt in &open {
             let entry = entries.iter().find(|entry| entry.interrupt_id == interrupt.id);
             let Some(entry) = entry else {
                 let message = "every open interrupt needs an answer in `resume`";
                 return Err(stopped("RESUME_INCOMPLETE", message));
             };
+            let reply = reply(entry).ok_or_else(|| {
+                let message = format!(
+                    "the answer to `{}` is none: send `payload: {{\"approved\": true}}` or `false`, or \
+                     `{{\"decision\": \"approve\"}}`, `\"approve_once\"` or `\"deny\"`",
+                    interrupt.id
+                );
+                stopped("INVALID_RESUME", message)
+            })?;
+            answers.push((interrupt.id.as_str(), reply));
+        }
+        for (id, reply) in answers {
             // It may have been answered elsewhere, or be too late: then the record says what came.
-            let reply = reply(entry);
-            let _ =
-                self.app.desk.answer(&interrupt.id, &self.caller.user, reply, &self.caller.user);
-            answered.push(interrupt);
+            let _ = self.app.desk.answer(id, &self.caller.user, reply, &self.caller.user);
         }
         let mut waiting = Vec::new();
-        for interrupt in answered {
+        for interrupt in open {
             let under = self.again(&interrupt.call_id).await?;
             waiting.extend(self.await_call(under).await?);
         }
@@ -207,17 +216,18 @@ impl Run {
     }
 }
 
-/// Reads an answer. What is not clearly a yes is a no.
-fn reply(entry: &ResumeEntry) -> Reply {
+/// Reads an answer; none if it is none.
+fn reply(entry: &ResumeEntry) -> Option<Reply> {
     if entry.status == ResumeStatus::Cancelled {
-        return Reply::No;
+        return Some(Reply::No);
     }
     let payload = entry.payload.as_ref();
     let decision = payload.and_then(|p| p.get("decision")).and_then(Value::as_str);
     let approved = payload.and_then(|p| p.get("approved")).and_then(Value::as_bool);
     match (decision, approved) {
-        (Some("approve"), _) | (None, Some(true)) => Reply::Yes,
-        (Some("approve_once"), _) => Reply::Once,
-        _ => Reply::No,
+        (Some("approve"), _) | (None, Some(true)) => Some(Reply::Yes),
+        (Some("approve_once"), _) => Some(Reply::Once),
+        (Some("deny"), _) | (None, Some(false)) => Some(Reply::No),
+        _ => None,
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use remit_engine::desk::{Asked, Change};
+use remit_engine::ports::Reply;
 use remit_engine::record::Progress;
 use remit_engine::{Ended, Engine};
 use remit_model::{Call, CallKey, Outcome};
@@ -277,6 +278,11 @@ impl Exchange {
         let desk = self.desk.as_mut()?;
         match &desk.asking {
             Asking::Elsewhere => None,
+            Asking::Nowhere => {
+                // At once what would come of waiting.
+                let _ = self.app.desk.answer(&asked.id, &self.user, Reply::Silence, &self.by);
+                None
+            }
             Asking::ByRequest(session) => {
                 let (request, answer) = session.ask();
                 let id = RawValue::from_string(format!("\"{request}\"")).ok()?;
@@ -329,8 +335,7 @@ impl Exchange {
             self.desk = None;
             return;
         };
-        let reply =
-            consent::reply(&answer, &pending.asked).unwrap_or(remit_engine::ports::Reply::No);
+        let reply = consent::reply(&answer, &pending.asked).unwrap_or(Reply::No);
         let _ = self.app.desk.answer(&pending.asked.id, &self.user, reply, &self.by);
         desk.is_seen = false;
     }

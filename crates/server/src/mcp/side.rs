@@ -17,6 +17,8 @@ use crate::auth::{Area, Principal};
 pub(crate) enum Asking {
     /// They cannot: the question waits at the desk.
     Elsewhere,
+    /// They cannot, and nobody comes to the desk either.
+    Nowhere,
     /// By a request of the server's, within the answer to theirs.
     ByRequest(Arc<Session>),
     /// By an answer that says what is missing.
@@ -33,6 +35,8 @@ pub(crate) struct Side {
     pub(crate) session: Option<Arc<Session>>,
     /// Whether several messages can answer one request.
     pub(crate) streams: bool,
+    /// Whether this client is the only way to the person.
+    pub(crate) alone: bool,
     /// Whether a client that is gone wants nothing any more.
     pub(crate) leaving_cancels: bool,
     /// The head of the request, where a call's arguments stand in it too.
@@ -52,6 +56,7 @@ impl Side {
     pub(crate) fn asking(&self, shows_forms: bool) -> Asking {
         let may = self.principal.must(Area::Approvals).is_ok();
         match &self.session {
+            _ if !shows_forms && self.alone => Asking::Nowhere,
             _ if !may || !shows_forms => Asking::Elsewhere,
             _ if self.revision.is_modern() => Asking::ByAnswer,
             Some(session) if self.streams && self.revision.has_structure() => {

@@ -44,6 +44,7 @@ pub async fn serve(
         revision: Revision::V20251125,
         session: Some(session),
         streams: true,
+        alone: true,
         leaving_cancels: true,
         heads: None,
     };

@@ -4,6 +4,7 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
 use jiff::Timestamp;
+use remit_engine::directory::TokenKind;
 use remit_organiser::{Context, Zone};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -22,6 +23,12 @@ pub(crate) struct Where {
     time_zone: Option<String>,
 }
 
+/// Names a user.
+#[derive(Deserialize)]
+struct Named {
+    user: Option<String>,
+}
+
 /// Is who the token speaks for, with the time and the place that a call needs.
 pub(crate) struct Person(pub(crate) Context);
 
@@ -30,7 +37,10 @@ impl FromRequestParts<App> for Person {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
         let principal = Principal::from_request_parts(parts, app).await?;
-        let user = principal.must(Area::Organiser)?.user(None)?;
+        // Only the operator can name somebody; what others write there says nothing.
+        let named = Query::<Named>::try_from_uri(&parts.uri).ok().and_then(|Query(n)| n.user);
+        let named = named.filter(|_| principal.kind == TokenKind::Admin);
+        let user = principal.must(Area::Organiser)?.user(named.as_deref())?;
         context(user, app.now_ms(), &parts.uri).map(Self)
     }
 }

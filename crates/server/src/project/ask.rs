@@ -1,5 +1,6 @@
 //! What a model sends: `{module, method, input}` and nothing else.
 
+use remit_engine::screen::Screen;
 use remit_model::Failure;
 use remit_model::text::quoted;
 use serde_json::{Map, Value, json};
@@ -42,8 +43,10 @@ impl Ask {
         }
         let known = ["module", "method", "input"];
         if let Some(other) = fields.keys().find(|name| !known.contains(&name.as_str())) {
-            let message =
-                format!("{} is not taken; what the method needs goes into `input`", quoted(other));
+            let message = format!(
+                "{} is not taken; what the method needs goes into `input`",
+                quoted(&Screen::default().hide(other))
+            );
             return Err(wrong(message));
         }
         let input = fields.get("input").filter(|input| input.is_object());

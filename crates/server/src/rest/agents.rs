@@ -70,9 +70,9 @@ pub(crate) struct NewAgent {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AddedAgent {
     /// The agent's id.
-    agent_id: String,
+    pub(super) agent_id: String,
     /// The token: `hsk_` and 40 characters. Remit keeps only its hash.
-    token: String,
+    pub(super) token: String,
 }
 
 /// Registers an agent
@@ -117,7 +117,7 @@ pub(crate) struct AgentView {
     warning: Option<String>,
 }
 
-fn is_own(principal: &Principal, agent: &Agent) -> bool {
+pub(super) fn is_own(principal: &Principal, agent: &Agent) -> bool {
     match principal.kind {
         TokenKind::Admin => true,
         TokenKind::Agent => principal.subject == agent.id,

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use remit_engine::directory::TokenKind;
 use remit_engine::record::{CallQuery, CallRecord};
+use remit_engine::registry::{RegistryError, Relation, Standing};
 use remit_engine::stage::project::{self, Execution};
 use remit_engine::{Ended, fresh_call_id, fresh_thread_id};
 use remit_model::{Binding, Call, CallKey, Caller};
@@ -156,6 +157,9 @@ pub(crate) async fn caller(
 ) -> Answer<Caller> {
     if principal.kind != TokenKind::Agent {
         let user = principal.user(user.as_deref())?;
+        if let Some(agent) = &agent {
+            may_name(app, &user, agent).await?;
+        }
         return Ok(Caller { user, agent, device: None });
     }
     // The same answer for a user who is not there and for one who has not added it.
@@ -166,12 +170,25 @@ pub(crate) async fn caller(
     Ok(Caller { user, agent: Some(principal.subject.clone()), device: None })
 }
 
+/// Demands that a user who names a registered agent has added it: what stands under its name, it sees.
+async fn may_name(app: &App, user: &str, agent: &str) -> Answer<()> {
+    let added = |standing: &Standing| standing.relation.as_ref().is_some_and(Relation::stands);
+    match app.agents.standing(user, agent).await {
+        Ok(standing) if added(&standing) => Ok(()),
+        Err(RegistryError::UnknownAgent) if !names::holds_secret(agent) => Ok(()),
+        Ok(_) | Err(RegistryError::UnknownAgent) => {
+            Err(ApiError::forbidden("only who has added an agent can name it"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Demands that a registered agent calls its own tools, or what the operator gave it. What its users
 /// saw when they added it were its own tools; of others they know nothing.
 fn within_its_reach(app: &App, caller: &Caller, capability: &str) -> Answer<()> {
     let own = caller.agent.as_deref().and_then(|agent| capability.strip_prefix(agent));
     let is_own = own.is_some_and(|rest| rest.starts_with('/'));
-    if is_own || app.engine.catalog().policy().speaks_of(caller) {
+    if is_own || app.engine.catalog().policy().gives(caller, capability) {
         return Ok(());
     }
     Err(ApiError::forbidden(
@@ -193,8 +210,6 @@ pub(crate) struct CallView {
     call_id: String,
     /// The conversation it belongs to.
     thread_id: String,
-    /// What was called.
-    capability: String,
     /// The agent on whose behalf.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
@@ -207,7 +222,7 @@ pub(crate) struct CallView {
     /// What it was judged by.
     #[schema(value_type = Option<Object>)]
     basis: Value,
-    /// How far it has come, in the words of an execution.
+    /// What was called and how far it has come, in the words of an execution.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     execution: Execution,
@@ -218,7 +233,6 @@ fn view(record: &CallRecord) -> CallView {
     CallView {
         call_id: call.id.to_string(),
         thread_id: names::thread_name(&call.caller.user, &call.thread).to_owned(),
-        capability: call.capability.clone(),
         agent: call.caller.agent.clone(),
         input: call.input.clone(),
         state: record.state.as_str().to_owned(),
@@ -279,6 +293,7 @@ pub(crate) async fn list(
         thread,
         capability: filter.capability,
         state: filter.state,
+        id: None,
         id_start: None,
         limit: Some(limit),
     };
@@ -291,17 +306,26 @@ pub(crate) fn bad_query(error: &axum::extract::rejection::QueryRejection) -> Api
     ApiError::bad_request("INVALID_QUERY", error.body_text())
 }
 
+/// How many calls of different callers that have one id are looked at.
+const MOST_ALIKE: usize = 64;
+
 /// Finds a call of a user by its id, whatever agent it was made for.
 async fn find(app: &App, principal: &Principal, id: &str) -> Answer<CallRecord> {
     principal.must(Area::Calls)?;
     let id = names::call(id)?;
     if principal.kind == TokenKind::Agent {
-        let query = CallQuery { id_start: Some(id.to_string()), ..CallQuery::default() };
-        let found = app.store().calls(query).await?.into_iter();
-        let own = |record: &CallRecord| {
-            record.call.id == id && record.call.caller.agent.as_ref() == Some(&principal.subject)
-        };
-        return found.into_iter().find(own).ok_or_else(|| ApiError::not_found("call"));
+        let query = CallQuery { id: Some(id), limit: Some(MOST_ALIKE), ..CallQuery::default() };
+        for record in app.store().calls(query).await? {
+            let caller = &record.call.caller;
+            if caller.agent.as_ref() == Some(&principal.subject)
+                && app.agents.standing(&caller.user, &principal.subject).await.is_ok_and(
+                    |standing| standing.relation.is_some_and(|relation| relation.stands()),
+                )
+            {
+                return Ok(record);
+            }
+        }
+        return Err(ApiError::not_found("call"));
     }
     let user = principal.user(None)?;
     // Most calls have no agent.
@@ -312,12 +336,12 @@ async fn find(app: &App, principal: &Principal, id: &str) -> Answer<CallRecord> 
     let everybody = principal.kind == TokenKind::Admin;
     let query = CallQuery {
         user: (!everybody).then_some(user),
-        id_start: Some(id.to_string()),
+        id: Some(id),
+        limit: Some(1),
         ..CallQuery::default()
     };
-    let found = app.store().calls(query).await?;
-    let exact = found.into_iter().find(|record| record.call.id == id);
-    exact.ok_or_else(|| ApiError::not_found("call"))
+    let found = app.store().calls(query).await?.into_iter().next();
+    found.ok_or_else(|| ApiError::not_found("call"))
 }
 
 /// Shows a call: its input, its decision, how far it has come and what came of it

@@ -2,6 +2,7 @@
 
 #![allow(unused_qualifications, reason = "the OpenAPI macros write whole paths")]
 
+mod agent_tokens;
 mod agents;
 mod approvals;
 mod calls;
@@ -59,6 +60,7 @@ fn parts() -> OpenApiRouter<App> {
         .routes(routes!(agents::add, agents::list))
         .routes(routes!(agents::one, agents::publish))
         .routes(routes!(agents::manifest))
+        .routes(routes!(agent_tokens::renew))
         .routes(routes!(agents::versions))
         .routes(routes!(agents::diff))
         .routes(routes!(relations::disclosure))

@@ -1,5 +1,6 @@
 //! Names that come in with requests, and what they are inside.
 
+use remit_engine::screen::Screen;
 use remit_model::{CallId, ThreadId};
 use serde::{Deserialize as _, Deserializer};
 
@@ -24,7 +25,7 @@ pub(crate) fn thread(user: &str, name: &str) -> Answer<ThreadId> {
             "the thread is not an id: use up to 60 letters, digits, `-`, `_`, `.` and `:`",
         )
     };
-    if name.len() > 60 || ThreadId::parse(name).is_none() {
+    if name.len() > 60 || ThreadId::parse(name).is_none() || holds_secret(name) {
         return Err(bad());
     }
     ThreadId::parse(&format!("{user}:{name}")).ok_or_else(bad)
@@ -36,9 +37,14 @@ pub(crate) fn thread_name<'t>(user: &str, thread: &'t ThreadId) -> &'t str {
     whole.strip_prefix(user).and_then(|rest| rest.strip_prefix(':')).unwrap_or(whole)
 }
 
+/// Tells whether a name is, or holds, a secret. Names are recorded, shown and logged as they are.
+pub(crate) fn holds_secret(name: &str) -> bool {
+    Screen::default().hide(name) != name
+}
+
 /// Reads a call's id.
 pub(crate) fn call(id: &str) -> Answer<CallId> {
-    CallId::parse(id).ok_or_else(|| {
+    CallId::parse(id).filter(|_| !holds_secret(id)).ok_or_else(|| {
         ApiError::bad_request(
             "INVALID_CALL_ID",
             "the call id is not one: use up to 128 letters, digits, `-`, `_`, `.` and `:`",

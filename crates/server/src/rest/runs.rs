@@ -61,7 +61,8 @@ pub(crate) async fn run(
         principal.must(Area::Approvals)?;
     }
     let thread = names::thread(&caller.user, &input.thread_id)?;
-    if input.run_id.is_empty() || input.run_id.len() > LONGEST_RUN {
+    let is_bad = input.run_id.is_empty() || names::holds_secret(&input.run_id);
+    if is_bad || input.run_id.len() > LONGEST_RUN {
         let message = format!("`runId` has 1 to {LONGEST_RUN} bytes");
         return Err(ApiError::bad_request("INVALID_RUN", message));
     }

@@ -100,7 +100,10 @@ impl Thread {
 impl System {
     async fn talk(&self, run: &Run) -> Result<(), Stopped> {
         let submit = run.input.forwarded_props.as_ref().and_then(|props| props.submit.clone());
-        let submit = submit.and_then(|submit| serde_json::from_value::<Submit>(submit).ok());
+        let submit = submit.map(serde_json::from_value::<Submit>).transpose().map_err(|error| {
+            let message = format!("`submit` is not what one of the cards sends: {error}");
+            stopped("INVALID_SUBMIT", message)
+        })?;
         let mut thread = Thread::read(run).await?;
         let mut sent = None;
         if let Some(submit) = &submit {

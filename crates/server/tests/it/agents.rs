@@ -19,6 +19,7 @@ fn manifest(version: usize) -> Value {
     })
 }
 
+#[derive(Clone)]
 struct Registered {
     id: String,
     token: String,
@@ -167,6 +168,9 @@ async fn a_user_adds_an_agent_reviews_what_changed_and_removes_it() {
     let other = json!({"capability": "demo.echo", "input": {}, "user": "bob"}).to_string();
     let refused = house.post("/calls", &agent.token, &other).await;
     assert_eq!(refused.status, 403, "what its users did not see is not its own: {}", refused.text);
+    house.engine.swap(listed("*"));
+    let refused = house.post("/calls", &agent.token, &other).await;
+    assert_eq!(refused.status, 403, "a list of everybody names nobody: {}", refused.text);
     house.engine.swap(listed(&agent.id));
     let made = house.post("/calls", &agent.token, &other).await.json();
     assert_eq!(made["outcome"], "succeeded", "the operator gave it that: {made}");
@@ -200,6 +204,43 @@ async fn a_user_adds_an_agent_reviews_what_changed_and_removes_it() {
         )
         .await;
     assert_eq!(own.json()["error"], "permission_revoked");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_was_seen_is_replaced() {
+    let house = House::new().await;
+    let (ann, bob) = (house.user("ann").await, house.user("bob").await);
+    let agent = register(&house, &ann).await;
+    let path = format!("/agents/{}/token", agent.id);
+    for (token, status) in [(&bob, 404), (&agent.token, 403)] {
+        assert_eq!(house.post(&path, token, "").await.status, status);
+    }
+    let renewed = house.post(&path, &ann, "").await;
+    assert_eq!(renewed.status, 201, "{}", renewed.text);
+    let new =
+        Registered { token: renewed.json()["token"].as_str().unwrap().to_owned(), ..agent.clone() };
+    assert_eq!(patch(&house, &agent, &manifest(1), &[]).await.status, 401, "the old one");
+    assert_eq!(patch(&house, &new, &manifest(1), &[]).await.status, 200, "the new one");
+    assert_eq!(house.post(&path, &house.admin, "").await.status, 201, "the operator can too");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_who_has_added_an_agent_can_call_in_its_name() {
+    let house = House::new().await;
+    let (ann, bob) = (house.user("ann").await, house.user("bob").await);
+    let agent = register(&house, &ann).await;
+    patch(&house, &agent, &manifest(1), &[]).await;
+    let named = |agent: &str| {
+        json!({"capability": "demo.echo", "agent": agent, "call_id": "order-1"}).to_string()
+    };
+    assert_eq!(house.post("/calls", &bob, &named(&agent.id)).await.status, 403);
+    assert_eq!(house.post("/calls", &bob, &named("a-label-of-mine")).await.status, 200);
+    let relation = format!("/relations/{}", agent.id);
+    house.send("PUT", &relation, &bob, Some(r#"{"version": 1}"#)).await;
+    assert_eq!(house.post("/calls", &bob, &named(&agent.id)).await.status, 200);
+    assert_eq!(house.get("/calls/order-1", &agent.token).await.status, 200);
+    house.send("DELETE", &relation, &bob, None).await;
+    assert_eq!(house.get("/calls/order-1", &agent.token).await.status, 404, "no more");
 }
 
 /// Offers the demonstration tools, and gives an agent one of them beside its own.

@@ -125,3 +125,15 @@ async fn the_catalog_is_shown() {
     assert_eq!((&one["sensitivity"], &one["state"]), (&json!("medium"), &json!("ready")));
     assert_eq!(house.get("/tools/demo.none", &ann).await.code(), "NOT_FOUND");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_of_a_call_has_every_name_once() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    let body = r#"{"capability": "demo.echo", "call_id": "c1"}"#;
+    assert_eq!(house.post("/calls", &ann, body).await.status, 200);
+    for path in ["/calls", "/calls/c1"] {
+        let text = house.get(path, &ann).await.text;
+        assert_eq!(text.matches("\"capability\":").count(), 1, "{path}: {text}");
+    }
+}

@@ -192,3 +192,17 @@ async fn a_user_has_so_many_contacts() {
     assert_eq!(house.send("DELETE", "/contacts/con_1", &ann, None).await.status, 204);
     assert_eq!(add().await.status, 201);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_acts_for_whom_they_name_and_nobody_else_does() {
+    let house = House::new().await;
+    let (ann, bob) = (house.user("ann").await, house.user("bob").await);
+    let added = house.post("/contacts?user=ann", &house.admin, r#"{"name": "Li"}"#).await;
+    assert_eq!(added.status, 201, "{}", added.text);
+    let count =
+        async |token: &str, path: &str| house.get(path, token).await.text.matches("\"Li\"").count();
+    assert_eq!(count(&ann, "/contacts").await, 1);
+    assert_eq!(count(&house.admin, "/contacts?user=ann").await, 1);
+    assert_eq!(count(&house.admin, "/contacts").await, 0);
+    assert_eq!(count(&bob, "/contacts?user=ann").await, 0, "it says nothing from others");
+}

@@ -100,6 +100,16 @@ async fn what_needs_a_yes_interrupts_and_is_resumed() {
         // A run that failed does not close the question: it is still the one to be answered.
         let mut resume = input(&format!("s{number}"), &[]);
         let interrupt = outcome["interrupts"][0]["id"].clone();
+        let nothing = [
+            json!({"interruptId": interrupt, "status": "resolved"}),
+            json!({"interruptId": interrupt, "status": "resolved", "payload": {"decision": "sure"}}),
+        ];
+        for (n, entry) in nothing.into_iter().enumerate() {
+            let mut unclear = input(&format!("u{number}{n}"), &[]);
+            unclear["resume"] = json!([entry]);
+            let told = run(&house, &ann, &unclear).await;
+            assert_eq!(told[1]["code"], "INVALID_RESUME", "{told:?}");
+        }
         resume["resume"] = json!([{"interruptId": interrupt, "status": "resolved", "payload": {"approved": approved}}]);
         let second = run(&house, &ann, &resume).await;
         assert_eq!(

@@ -437,9 +437,6 @@ async fn a_dialog_can_be_left_and_asks_are_answered() {
         ),
         (json!(3), json!(3))
     );
-    // Something that is no card's answer is nothing.
-    let nothing = talk.press(&house, json!({"action": "confirm"})).await;
-    assert!(nothing.result.is_null());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -457,4 +454,22 @@ async fn a_question_that_waits_is_not_lost_to_the_system_agent() {
     resume["resume"] = json!([{"interruptId": "x", "status": "resolved"}]);
     let events = house.post_stream("/runs", &ann, &resume.to_string()).await.rest().await;
     assert_eq!(events.last().unwrap().data["code"], "NOT_RESUMABLE");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_that_sends_something_else_is_told_so() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    for (number, submit) in [json!("x"), json!({"action": "publish"}), json!({"action": "confirm"})]
+        .into_iter()
+        .enumerate()
+    {
+        let input = json!({
+            "threadId": "talk", "runId": format!("r{number}"), "state": {}, "tools": [], "context": [],
+            "messages": [], "forwardedProps": {"agent": "system", "submit": submit},
+        });
+        let events = house.post_stream("/runs", &ann, &input.to_string()).await.rest().await;
+        let last = &events.last().unwrap().data;
+        assert_eq!((&last["type"], &last["code"]), (&json!("RUN_ERROR"), &json!("INVALID_SUBMIT")));
+    }
 }

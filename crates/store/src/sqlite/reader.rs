@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use remit_engine::ports::StoreError;
 use remit_engine::record::{CallQuery, CallRecord, EventQuery, Message, ThreadHead, Version};
-use remit_model::{CallKey, Event, Grant, ThreadId};
+use remit_model::{CallId, CallKey, Event, Grant, ThreadId};
 use rusqlite::{Connection, ToSql, params};
 use tokio::sync::oneshot;
 
@@ -104,12 +104,14 @@ pub(crate) fn calls(conn: &Connection, query: &CallQuery) -> Result<Vec<CallReco
     let mut conditions = Vec::new();
     let mut values: Vec<&dyn ToSql> = Vec::new();
     let thread = query.thread.as_ref().map(ThreadId::as_str);
+    let id = query.id.as_ref().map(CallId::as_str);
     let limit = rows::limit(query.limit);
     for (value, condition) in [
         (query.user.as_ref().map(|user| user as &dyn ToSql), "c.user = ?"),
         (thread.as_ref().map(|thread| thread as &dyn ToSql), "t.name = ?"),
         (query.capability.as_ref().map(|name| name as &dyn ToSql), "c.capability = ?"),
         (query.state.as_ref().map(|state| state as &dyn ToSql), "c.state = ?"),
+        (id.as_ref().map(|id| id as &dyn ToSql), "c.name = ?"),
         (query.id_start.as_ref().map(|start| start as &dyn ToSql), "instr(c.name, ?) = 1"),
     ] {
         if let Some(value) = value {

@@ -2,7 +2,7 @@
 
 use remit_engine::ports::Store;
 use remit_engine::record::{CallQuery, Next};
-use remit_model::{Failure, Outcome};
+use remit_model::{CallId, Failure, Outcome};
 use serde_json::json;
 
 use super::Place;
@@ -52,6 +52,8 @@ pub async fn a_query_finds_what_fits_it(place: &dyn Place) {
         (CallQuery { thread: Some(thread("t")), ..user("ann") }, vec!["d", "a"]),
         (CallQuery { capability, ..user("bob") }, vec![]),
         (CallQuery { id_start: Some("d".to_owned()), ..all.clone() }, vec!["d"]),
+        (CallQuery { id: CallId::parse("d"), ..all.clone() }, vec!["d"]),
+        (CallQuery { id: CallId::parse("dd"), ..all.clone() }, vec![]),
         (CallQuery { id_start: Some("dd".to_owned()), ..all.clone() }, vec![]),
         (CallQuery { id_start: Some("%".to_owned()), ..all }, vec![]),
         (CallQuery { thread: Some(thread("t")), ..state("running") }, vec!["c", "a"]),

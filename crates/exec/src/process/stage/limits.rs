@@ -12,6 +12,12 @@ const LEAST_PID_MAX: u64 = 301;
 /// and no other, keeps the kernel from doing so.
 const NO_CORES: u64 = 1;
 
+/// Sees to it that no core of this process is written: it may hold a credential, or a token.
+pub fn without_cores() {
+    // Where that is refused less is allowed already.
+    let _ = set("core dumps", Resource::Core, NO_CORES);
+}
+
 /// Sets the limits of this process, which all that it starts inherit.
 pub(super) fn apply(limits: &Limits, sandbox: Sandbox) -> Result<(), String> {
     set("core dumps", Resource::Core, NO_CORES)?;

@@ -42,6 +42,7 @@ pub(super) const PROBE: &str = "remit-stage:probe";
 /// Is the exit code of a start that was refused.
 const REFUSED: u8 = 125;
 
+pub use limits::without_cores;
 pub(super) use probe::{Layer, Tried};
 
 /// Runs a stage if this process was started as one, and gives its exit code.
@@ -57,6 +58,7 @@ pub fn stage() -> Option<ExitCode> {
         PROBE => probe::run,
         _ => return None,
     };
+    without_cores();
     Some(run(&args.next().unwrap_or_default()))
 }
 

@@ -90,3 +90,16 @@ async fn a_line_that_is_too_long_ends_it() {
     let _ = client.writer.write_all(&vec![b' '; 1024 * 1024 + 1]).await;
     assert!(client.server.await.unwrap().unwrap_err().contains("more than"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_cannot_ask_its_user_is_refused_at_once() {
+    let house = House::new().await;
+    let mut client = Client::start(&house);
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}});
+    client.ask(0, "initialize", hello).await;
+    client.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    let refused = client.ask(1, "tools/call", json!({"name": "demo.danger.echo"})).await;
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert_eq!(refused["result"]["structuredContent"]["error"]["code"], "DENIED", "{refused}");
+    assert_eq!(house.executor.runs(), 0);
+}
