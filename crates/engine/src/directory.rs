@@ -78,6 +78,14 @@ pub struct Token {
     pub revoked_ms: Option<i64>,
 }
 
+impl Token {
+    /// Tells whether it stands at a moment, in milliseconds since 1970.
+    #[must_use]
+    pub fn stands(&self, now_ms: i64) -> bool {
+        self.revoked_ms.is_none() && self.expires_ms.is_none_or(|end| now_ms < end)
+    }
+}
+
 /// Keeps who there is. Every function that changes something returns only when the change would
 /// survive a crash of the machine.
 pub trait Directory: Send + Sync {

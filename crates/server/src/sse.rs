@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use crate::agui::stream::Projection;
+use crate::auth::Still;
 
 /// How many events are read from the record at once.
 const PAGE: usize = 256;
@@ -100,6 +101,7 @@ struct Following {
     is_behind: bool,
     ready: VecDeque<Bytes>,
     is_over: bool,
+    still: Still,
     stop: CancellationToken,
 }
 
@@ -129,7 +131,7 @@ impl Following {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
-                return Some(ready);
+                return self.still.stands().then_some(ready);
             }
             if self.is_over {
                 return None;
@@ -152,7 +154,7 @@ impl Following {
                 },
                 () = tokio::time::sleep(IDLE) => {
                     self.is_behind = true;
-                    return Some(Bytes::from_static(b": \n\n"));
+                    return self.still.stands().then(|| Bytes::from_static(b": \n\n"));
                 }
                 () = self.stop.cancelled() => return None,
             }
@@ -166,6 +168,7 @@ pub(crate) fn events(
     thread: &ThreadId,
     after: u64,
     wanted: Wanted,
+    still: Still,
     stop: CancellationToken,
 ) -> Response {
     let following = Following {
@@ -178,6 +181,7 @@ pub(crate) fn events(
         is_behind: true,
         ready: VecDeque::new(),
         is_over: false,
+        still,
         stop,
     };
     let stream = stream::unfold(following, |mut following| async move {

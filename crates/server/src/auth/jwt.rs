@@ -44,6 +44,8 @@ pub(crate) struct Proved {
     name: String,
     /// What the token gives.
     pub(crate) scopes: Vec<String>,
+    /// When the token ends, in milliseconds since 1970.
+    pub(crate) until_ms: i64,
     known_only: bool,
 }
 
@@ -105,12 +107,13 @@ impl Trust {
         signature.validate_aud = false;
         let proved = decode::<Map<String, Value>>(token, &key, &signature);
         let claims = proved.map_err(|_| "its signature is wrong")?.claims;
-        judge_claims(issuer, &claims, clock.now().wall_ms)?;
+        let until_ms = judge_claims(issuer, &claims, clock.now().wall_ms)?;
         let subject = subject(issuer, &claims)?;
         Ok(Proved {
             user: issuer.user(subject),
             name: subject.chars().take(LONGEST_NAME).collect(),
             scopes: issuer.scopes(&claims),
+            until_ms,
             known_only: issuer.known_only,
         })
     }
@@ -159,12 +162,12 @@ fn judge_header(header: &Header) -> Result<&str, &'static str> {
     header.kid.as_deref().ok_or("its header names no key")
 }
 
-/// Judges what was proved.
+/// Judges what was proved; gives when it ends, in milliseconds since 1970.
 fn judge_claims(
     issuer: &Issuer,
     claims: &Map<String, Value>,
     now_ms: i64,
-) -> Result<(), &'static str> {
+) -> Result<i64, &'static str> {
     if claims.get("iss").and_then(Value::as_str) != Some(issuer.issuer.as_str()) {
         return Err("its issuer is not the one it is proved by");
     }
@@ -182,14 +185,16 @@ fn judge_claims(
     #[expect(clippy::cast_precision_loss, reason = "a moment of this age fits to the millisecond")]
     let now = now_ms as f64;
     let moment = |claim: &Value| claim.as_f64().map(|seconds| seconds * 1000.0);
-    match claims.get("exp").map(moment) {
-        Some(Some(end)) if now < end + LEEWAY_MS => {}
+    let end = match claims.get("exp").map(moment) {
+        Some(Some(end)) if now < end + LEEWAY_MS => end + LEEWAY_MS,
         Some(Some(_)) => return Err("it has ended"),
         Some(None) | None => return Err("it does not say when it ends"),
-    }
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "what is too large becomes the largest")]
+    let end = end as i64;
     match claims.get("nbf").map(moment) {
-        None => Ok(()),
-        Some(Some(start)) if now >= start - LEEWAY_MS => Ok(()),
+        None => Ok(end),
+        Some(Some(start)) if now >= start - LEEWAY_MS => Ok(end),
         Some(Some(_)) => Err("it does not hold yet"),
         Some(None) => Err("it does not say when it begins to hold"),
     }

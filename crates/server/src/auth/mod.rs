@@ -4,17 +4,21 @@ pub(crate) mod fetch;
 pub(crate) mod issuer;
 mod jwks;
 pub(crate) mod jwt;
+mod still;
 pub(crate) mod token;
 
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use remit_engine::directory::TokenKind;
+use remit_engine::directory::{Token, TokenKind};
 use remit_model::Caller;
 
 use crate::app::App;
 use crate::error::{Answer, ApiError};
 use crate::rest::names;
+
+use still::Proof;
+pub(crate) use still::Still;
 
 /// The operator's name as a user.
 pub(crate) const ADMIN: &str = "admin";
@@ -68,12 +72,14 @@ pub(crate) struct Principal {
     /// The user, or the agent.
     pub(crate) subject: String,
     scopes: Vec<String>,
+    proof: Proof,
 }
 
 impl Principal {
     /// Gives a person who is at this machine.
     pub(crate) fn local(user: &str) -> Self {
-        Self { kind: TokenKind::User, subject: user.to_owned(), scopes: Vec::new() }
+        let (kind, subject) = (TokenKind::User, user.to_owned());
+        Self { kind, subject, scopes: Vec::new(), proof: Proof::Here }
     }
 
     /// Gives the user for whom an issuer's token speaks. It gives what a key can be given: whoever the
@@ -92,7 +98,8 @@ impl Principal {
                 format!("there is no user `{}` here; the operator adds them", proved.user);
             return Err(ApiError::forbidden(message));
         }
-        Ok(Self { kind: TokenKind::Key, subject: proved.user, scopes: proved.scopes })
+        let jwt::Proved { user, scopes, until_ms, .. } = proved;
+        Ok(Self { kind: TokenKind::Key, subject: user, scopes, proof: Proof::Until(until_ms) })
     }
 
     /// Demands that they may do something.
@@ -165,13 +172,11 @@ impl FromRequestParts<App> for Principal {
             None => None,
         };
         let now = app.now_ms();
-        let stands = found.filter(|token| {
-            token.revoked_ms.is_none() && token.expires_ms.is_none_or(|end| now < end)
-        });
-        let Some(found) = stands else {
+        let Some(found) = found.filter(|token| token.stands(now)) else {
             return Err(unproved(app));
         };
         app.rates.principal(&found.id).map_err(ApiError::too_many)?;
-        Ok(Self { kind: found.kind, subject: found.subject, scopes: found.scopes })
+        let Token { kind, subject, scopes, digest, .. } = found;
+        Ok(Self { kind, subject, scopes, proof: Proof::Token(digest) })
     }
 }

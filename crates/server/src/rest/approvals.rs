@@ -130,29 +130,35 @@ pub(crate) async fn stream(
     let Query(whose) = whose.map_err(|error| bad_query(&error))?;
     let user = principal.must(Area::Approvals)?.user(whose.user.as_deref())?;
     let changes = app.desk.watch();
-    let state = (app, user, changes, true);
-    let lists = stream::unfold(state, |(app, user, mut changes, mut is_due)| async move {
-        let stop = app.stop();
-        while !is_due {
-            tokio::select! {
-                change = changes.recv() => {
-                    is_due = change.map_or_else(
-                        // More happened than could be heard: the list says all.
-                        |error| error != tokio::sync::broadcast::error::RecvError::Closed,
-                        |change| change.call().user == user,
-                    );
+    let still = principal.still(&app);
+    let state = (app, user, changes, still, true);
+    let lists =
+        stream::unfold(state, |(app, user, mut changes, mut still, mut is_due)| async move {
+            let stop = app.stop();
+            while !is_due {
+                tokio::select! {
+                    change = changes.recv() => {
+                        is_due = change.map_or_else(
+                            // More happened than could be heard: the list says all.
+                            |error| error != tokio::sync::broadcast::error::RecvError::Closed,
+                            |change| change.call().user == user,
+                        );
+                    }
+                    () = tokio::time::sleep(IDLE) => {
+                        let line = Bytes::from_static(b": \n\n");
+                        let goes_on = still.stands();
+                        return goes_on.then(|| (Ok(line), (app, user, changes, still, false)));
+                    }
+                    () = stop.cancelled() => return None,
                 }
-                () = tokio::time::sleep(IDLE) => {
-                    let line = Bytes::from_static(b": \n\n");
-                    return Some((Ok(line), (app, user, changes, false)));
-                }
-                () = stop.cancelled() => return None,
             }
-        }
-        let list = serde_json::to_string(&waiting(&app, &user)).unwrap_or_default();
-        let lines = Bytes::from(format!("event: approvals\ndata: {list}\n\n"));
-        Some((Ok::<_, std::convert::Infallible>(lines), (app, user, changes, false)))
-    });
+            let list = serde_json::to_string(&waiting(&app, &user)).unwrap_or_default();
+            let lines = Bytes::from(format!("event: approvals\ndata: {list}\n\n"));
+            let goes_on = still.stands();
+            goes_on.then(|| {
+                (Ok::<_, std::convert::Infallible>(lines), (app, user, changes, still, false))
+            })
+        });
     Ok(sse::response(Body::from_stream(lists)))
 }
 

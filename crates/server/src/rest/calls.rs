@@ -378,7 +378,14 @@ pub(crate) async fn events(
 ) -> Answer<Response> {
     let call = find(&app, &principal, &id).await?.call;
     let after = sse::last_event(&headers).unwrap_or(0);
-    Ok(sse::events(app.store(), &call.thread, after, Wanted::Call(call.id), app.stop()))
+    Ok(sse::events(
+        app.store(),
+        &call.thread,
+        after,
+        Wanted::Call(call.id),
+        principal.still(&app),
+        app.stop(),
+    ))
 }
 
 /// Is what came of calling a call off.

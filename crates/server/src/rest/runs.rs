@@ -75,7 +75,14 @@ pub(crate) async fn run(
     let run = Run { app: app.clone(), caller, thread: thread.clone(), input, runner };
     let began = run.begin().await?;
     tokio::spawn(run.finish().in_current_span());
-    Ok(sse::events(app.store(), &thread, began - 1, Wanted::Run(projection), app.stop()))
+    Ok(sse::events(
+        app.store(),
+        &thread,
+        began - 1,
+        Wanted::Run(projection),
+        principal.still(&app),
+        app.stop(),
+    ))
 }
 
 /// Names a thread.
@@ -113,7 +120,14 @@ pub(crate) async fn events(
     let locale = locale(&headers);
     let projection = Projection { thread: of.thread_id, run: id, locale, skip };
     let after = skip.0.saturating_sub(1);
-    Ok(sse::events(app.store(), &thread, after, Wanted::Run(projection), app.stop()))
+    Ok(sse::events(
+        app.store(),
+        &thread,
+        after,
+        Wanted::Run(projection),
+        principal.still(&app),
+        app.stop(),
+    ))
 }
 
 /// Tells whether a thread has a run: one that it has not would be waited for in vain.

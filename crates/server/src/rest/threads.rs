@@ -29,5 +29,5 @@ pub(crate) async fn events(
     let user = principal.must(Area::Threads)?.user(None)?;
     let thread = names::thread(&user, &id)?;
     let after = sse::last_event(&headers).unwrap_or(0);
-    Ok(sse::events(app.store(), &thread, after, Wanted::All, app.stop()))
+    Ok(sse::events(app.store(), &thread, after, Wanted::All, principal.still(&app), app.stop()))
 }

@@ -90,3 +90,26 @@ async fn cut_at_any_event_and_resumed_nothing_is_lost_or_repeated() {
         assert_eq!(union, whole);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_the_token_it_was_opened_with() {
+    let house = House::new().await;
+    let ann = house.user("ann").await;
+    let body = r#"{"label": "ci", "scopes": ["threads", "approvals"]}"#;
+    let key = house.post("/tokens", &ann, body).await.json();
+    let token = key["token"].as_str().unwrap();
+    call(&house, &ann, "before").await;
+    let mut thread = house.stream("/threads/t/events", token, None).await;
+    let mut questions = house.stream("/approvals/stream", token, None).await;
+    assert!(thread.next().await.is_some() && thread.next().await.is_some());
+    assert!(questions.next().await.is_some());
+    let revoked = format!("/tokens/{}", key["id"].as_str().unwrap());
+    assert_eq!(house.send("DELETE", &revoked, &ann, None).await.status, 204);
+    // It is looked at once a second, before anything goes out.
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    call(&house, &ann, "after").await;
+    assert!(thread.next().await.is_none(), "nothing more of the conversation");
+    let ask = r#"{"capability": "demo.noop", "call_id": "q", "wait": false}"#;
+    assert_eq!(house.post("/calls", &ann, ask).await.status, 202);
+    assert!(questions.next().await.is_none(), "and no more questions");
+}
