@@ -174,8 +174,10 @@ impl ProcessExecutor {
         }
         let confinement = self.confinement(entry, settings)?;
         let plan = Plan { program, confinement, sandbox: self.options.sandbox };
-        let Ok(_turn) = self.visits.acquire().await else {
-            return Err(Failure::new("CANCELLED", "the call was called off"));
+        let called_off = || Failure::new("CANCELLED", "the call was called off");
+        let _turn = tokio::select! {
+            turn = self.visits.acquire() => turn.map_err(|_| called_off())?,
+            () = running.cancel.cancelled() => return Err(called_off()),
         };
         let visit = door.admit(call, running.timeout)?;
         let method = Method { module, name, input: &call.call().input };

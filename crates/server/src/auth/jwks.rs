@@ -109,42 +109,23 @@ impl Keys {
         algorithm: Algorithm,
         clock: &Arc<dyn Clock>,
     ) -> Option<Arc<DecodingKey>> {
-        match self.look(id, algorithm, &clock.now()) {
-            Found::Good(key) => return Some(key),
-            Found::Old(key) => {
-                self.fetch_behind(clock);
-                return Some(key);
-            }
-            Found::Missing => {}
+        if let Found::Good(key) = self.look(id, algorithm, &clock.now()) {
+            return Some(key);
         }
         let _one = self.fetching.lock().await;
         let now = clock.now();
         // Whoever waited may find that it was fetched meanwhile.
-        if let Found::Good(key) | Found::Old(key) = self.look(id, algorithm, &now) {
+        if let Found::Good(key) = self.look(id, algorithm, &now) {
             return Some(key);
         }
         if self.may_try(&now) {
             self.fetch(now.clone()).await;
         }
+        // An old one counts only if no newer ones could be had: it may have been taken back.
         match self.look(id, algorithm, &now) {
             Found::Good(key) | Found::Old(key) => Some(key),
             Found::Missing => None,
         }
-    }
-
-    /// Fetches without anybody waiting for it.
-    fn fetch_behind(self: &Arc<Self>, clock: &Arc<dyn Clock>) {
-        let now = clock.now();
-        if !self.may_try(&now) {
-            return;
-        }
-        let own = Arc::clone(self);
-        tokio::spawn(async move {
-            let Ok(_one) = own.fetching.try_lock() else { return };
-            if own.may_try(&now) {
-                own.fetch(now).await;
-            }
-        });
     }
 
     fn look(&self, id: &str, algorithm: Algorithm, now: &Instant) -> Found {

@@ -14,6 +14,7 @@ use super::side::{Asking, Side};
 use super::wire::{self, Fault};
 use super::{echoes, names, strict};
 use crate::project::{Ask, skills};
+use crate::rest::calls::may_name;
 use crate::rest::names as rest_names;
 
 /// Is what `project_cli` was asked for.
@@ -96,6 +97,10 @@ pub(crate) async fn begin(
     let meta = params.meta.unwrap_or_default();
     let name = params.name.ok_or_else(|| Fault::params("the tool has no name"))?;
     let caller = side.caller(meta.agent)?;
+    if let Some(agent) = &caller.agent {
+        let refused = |_| Fault::request("only who has added an agent can name it");
+        may_name(app, &caller.user, agent).await.map_err(refused)?;
+    }
     let arguments = object(params.arguments)?;
     let catalog = app.engine.catalog();
     let (routed, capability, input) = match side.tools {

@@ -171,7 +171,7 @@ pub(crate) async fn caller(
 }
 
 /// Demands that a user who names a registered agent has added it: what stands under its name, it sees.
-async fn may_name(app: &App, user: &str, agent: &str) -> Answer<()> {
+pub(crate) async fn may_name(app: &App, user: &str, agent: &str) -> Answer<()> {
     let added = |standing: &Standing| standing.relation.as_ref().is_some_and(Relation::stands);
     match app.agents.standing(user, agent).await {
         Ok(standing) if added(&standing) => Ok(()),

@@ -5,7 +5,7 @@
 mod agent_tokens;
 mod agents;
 mod approvals;
-mod calls;
+pub(crate) mod calls;
 mod document;
 mod grants;
 mod health;

@@ -31,6 +31,10 @@ pub(super) fn hear(text: &str, own: &[Agent], awaited: bool) -> Heard {
     if let Some(draft) = draft(text) {
         return Heard::Draft(draft);
     }
+    // What is so long is no request, whatever could be left out of it.
+    if text.len() > 4 * LONGEST {
+        return if awaited { Heard::Draft(0..text.len()) } else { Heard::Unknown };
+    }
     let plain = plain(text);
     let is = |phrases: &[&str]| phrases.contains(&plain.as_str());
     if is(phrases::CONFIRM) {

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::house::{House, Reply};
 
-fn manifest(version: usize) -> Value {
+/// Gives a good manifest.
+pub(crate) fn manifest(version: usize) -> Value {
     json!({
         "schema_version": "1.0",
         "agent_version": format!("1.0.{version}"),

@@ -2,23 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::agents::manifest;
 use crate::cards;
 use crate::house::House;
-
-fn manifest(version: usize) -> Value {
-    json!({
-        "schema_version": "1.0",
-        "agent_version": format!("1.0.{version}"),
-        "tools": [{
-            "name": "read_note",
-            "description_i18n_key": "tool.read_note",
-            "input_schema": {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": false},
-            "permission_scope": "notes:read",
-        }],
-        "permission_scopes": [{"id": "notes:read", "label_i18n_key": "scope.notes", "sensitivity": "low"}],
-        "capability_flags": {"supports_streaming": true, "supports_artifacts": true, "supports_voice": false, "supports_group_chat": false},
-    })
-}
 
 /// Is a person in a conversation with the system agent.
 struct Talk {

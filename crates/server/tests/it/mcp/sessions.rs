@@ -107,3 +107,18 @@ async fn a_session_hears_of_changes_on_its_one_stream() {
     house.stop().await;
     assert_eq!(messages.next().await, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_who_has_added_an_agent_can_name_it() {
+    let house = House::new().await;
+    let (ann, bob) = (house.user("ann").await, house.user("bob").await);
+    let agent = house.post("/agents", &ann, r#"{"name": "NotesBot"}"#).await.json();
+    let session_id = session(&house, &bob, "2025-11-25", json!({})).await;
+    let mut named = call(json!(1), "demo.echo", json!({}));
+    for (agent, is_taken) in [(json!("a-label-of-mine"), true), (agent["agent_id"].clone(), false)]
+    {
+        named["params"]["_meta"] = json!({"remit/agent": agent});
+        let answer = within(&house, &bob, &session_id, &named).await.json();
+        assert_eq!(answer["result"].is_object(), is_taken, "{answer}");
+    }
+}
