@@ -18,6 +18,14 @@ pub enum Write {
     End { number: u64, thread: usize },
 }
 
+impl Write {
+    fn thread(self) -> usize {
+        match self {
+            Self::Begin { thread, .. } | Self::End { thread, .. } => thread,
+        }
+    }
+}
+
 /// Are the bodies of the two events of a call, as the product words them.
 pub struct Bodies {
     pub begin: String,
@@ -43,6 +51,7 @@ impl Bare {
             "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
             include_str!("../../../crates/store/migrations/sqlite/0001_record.sql"),
             include_str!("../../../crates/store/migrations/sqlite/0002_stop.sql"),
+            include_str!("../../../crates/store/migrations/sqlite/0006_chains.sql"),
         ))
         .expect("the tables");
         for thread in 1..=threads {
@@ -54,8 +63,8 @@ impl Bare {
             conn,
             bodies,
             capability: capability.to_owned(),
-            sequences: vec![0; threads],
-            calls: vec![0; threads],
+            threads: vec![Thread::default(); threads],
+            events: 0,
         };
         std::thread::spawn(move || rows.keep_writing(&waiting));
         Self { jobs }
@@ -73,10 +82,19 @@ struct Rows {
     conn: Connection,
     bodies: Bodies,
     capability: String,
-    /// The last event of each thread.
-    sequences: Vec<i64>,
-    /// The call under way in each thread.
-    calls: Vec<i64>,
+    threads: Vec<Thread>,
+    /// How many there are.
+    events: i64,
+}
+
+#[derive(Clone, Default)]
+struct Thread {
+    /// How many events it has.
+    sequence: i64,
+    /// The last of them.
+    event: Option<i64>,
+    /// The last call, which is under way.
+    call: Option<i64>,
 }
 
 impl Rows {
@@ -110,6 +128,16 @@ impl Rows {
         for (write, _) in batch.iter() {
             self.write(*write).expect("the rows");
         }
+        let mut written: Vec<usize> = batch.iter().map(|(write, _)| write.thread()).collect();
+        written.sort_unstable();
+        written.dedup();
+        for thread in written {
+            let Thread { event, call, .. } = self.threads[thread];
+            self.conn
+                .prepare_cached("UPDATE threads SET last_event = ?2, last_call = ?3 WHERE id = ?1")
+                .and_then(|mut update| update.execute(params![thread as i64 + 1, event, call]))
+                .expect("the end of a thread");
+        }
         run(&self.conn, "COMMIT").expect("commits");
         for (_, done) in batch.drain(..) {
             let _ = done.send(());
@@ -122,21 +150,24 @@ impl Rows {
             Write::End { number, thread } => (number, thread, "call.outcome", &self.bodies.end),
         };
         let (row, name, hash) = (thread as i64 + 1, format!("call-{number:012}"), [7u8; 32]);
-        self.sequences[thread] += 1;
-        let sequence = self.sequences[thread];
+        let thread = &mut self.threads[thread];
+        thread.sequence += 1;
+        self.events += 1;
+        let (sequence, event) = (thread.sequence, self.events);
         if let Write::Begin { .. } = write {
             self.conn
-                .prepare_cached("INSERT INTO calls (user, agent, name, thread, capability, begun, ended, state, node) VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL, 'running', ?7) ON CONFLICT (user, agent, name) DO NOTHING")?
-                .execute(params!["ann", "", name, row, self.capability, sequence, "0123456789abcdef0123456789abcdef"])?;
-            self.calls[thread] = self.conn.last_insert_rowid();
+                .prepare_cached("INSERT INTO calls (user, agent, name, thread, prior, capability, begun, ended, state, node) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, 'running', ?8) ON CONFLICT (user, agent, name) DO NOTHING")?
+                .execute(params!["ann", "", name, row, thread.call, self.capability, event, "0123456789abcdef0123456789abcdef"])?;
+            thread.call = Some(self.conn.last_insert_rowid());
         }
         self.conn
-            .prepare_cached("INSERT INTO events (thread, sequence, at_ms, kind, call, body, previous, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
-            .execute(params![row, sequence, 1_700_000_000_000i64, kind, name, body, hash, hash])?;
+            .prepare_cached("INSERT INTO events (id, thread, sequence, prior, at_ms, kind, call, body, previous, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
+            .execute(params![event, row, sequence, thread.event, 1_700_000_000_000i64, kind, name, body, hash, hash])?;
+        thread.event = Some(event);
         if let Write::End { .. } = write {
             self.conn
                 .prepare_cached("UPDATE calls SET state = ?2, ended = ?3, node = NULL, denial = NULL WHERE id = ?1")?
-                .execute(params![self.calls[thread], "succeeded", sequence])?;
+                .execute(params![thread.call, "succeeded", event])?;
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ mod memory;
 mod nodes;
 mod organiser;
 mod place;
+mod pulse;
 mod queue;
 mod reader;
 mod registry;
@@ -36,6 +37,7 @@ use grants::Grants;
 use ledger::{Ledger, Opening};
 use nodes::Node;
 use place::Place;
+use pulse::Pulse;
 use reader::Readers;
 use writer::Writer;
 
@@ -90,11 +92,12 @@ impl SqliteStore {
         let conn = connect::writer(database, options).map_err(|fault| fault.explain(database))?;
         let node = Arc::new(Node::enter(&place.directory)?);
         let hub = Arc::<Hub>::default();
-        let ledger = Ledger::new(conn, node.name(), Arc::clone(&hub));
+        let pulse = Arc::new(Pulse::new(database));
+        let ledger = Ledger::new(conn, node.name(), Arc::clone(&hub), Arc::clone(&pulse));
         Ok(Self {
             readers: Readers::start(database.clone(), options.patience)?,
-            grants: Grants::new(database.clone(), options.patience),
-            tokens: Tokens::new(database.clone(), options.patience),
+            grants: Grants::new(database.clone(), &pulse, options.patience),
+            tokens: Tokens::new(database.clone(), &pulse, options.patience),
             writer: Writer::start(ledger, database.clone())?,
             node,
             hub,

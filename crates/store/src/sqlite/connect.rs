@@ -13,12 +13,13 @@ const APPLICATION: i32 = 0x526d_6974;
 
 /// The steps, in order. Their count is the version of the database; a step that was released is
 /// never changed.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     include_str!("../../migrations/sqlite/0001_record.sql"),
     include_str!("../../migrations/sqlite/0002_stop.sql"),
     include_str!("../../migrations/sqlite/0003_directory.sql"),
     include_str!("../../migrations/sqlite/0004_registry.sql"),
     include_str!("../../migrations/sqlite/0005_organiser.sql"),
+    include_str!("../../migrations/sqlite/0006_chains.sql"),
 ];
 
 /// How many pages may wait in the write-ahead log before they are moved into the database.

@@ -1,6 +1,7 @@
 //! Users and tokens.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use remit_engine::directory::{Directory, Token, TokenKind, User};
@@ -9,8 +10,9 @@ use rusqlite::{Row, params};
 
 use super::SqliteStore;
 use super::fault::Fault;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Remembered};
 use super::memory::Memory;
+use super::pulse::Pulse;
 use super::rows;
 
 /// Selects what [`token`] reads.
@@ -28,8 +30,8 @@ macro_rules! tokens {
 pub(crate) struct Tokens(Memory<String, Option<Token>>);
 
 impl Tokens {
-    pub(crate) fn new(database: PathBuf, patience: Duration) -> Self {
-        Self(Memory::new(database, patience, "SELECT tokens FROM changes WHERE id = 1"))
+    pub(crate) fn new(database: PathBuf, pulse: &Arc<Pulse>, patience: Duration) -> Self {
+        Self(Memory::new(database, pulse, patience, "SELECT tokens FROM changes WHERE id = 1"))
     }
 }
 
@@ -85,7 +87,7 @@ impl Ledger {
         if added == 0 {
             return Err(Fault::refused(format!("there is a token `{}` already", token.id)));
         }
-        self.tokens_changed()
+        self.count_change(Remembered::Tokens)
     }
 
     fn revoke_token(&mut self, id: &str, at_ms: i64) -> Result<bool, Fault> {
@@ -95,15 +97,8 @@ impl Ledger {
                 "UPDATE tokens SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL",
             )?
             .execute(params![id, at_ms])?;
-        self.tokens_changed()?;
+        self.count_change(Remembered::Tokens)?;
         Ok(changed > 0)
-    }
-
-    fn tokens_changed(&mut self) -> Result<(), Fault> {
-        self.conn()
-            .prepare_cached("UPDATE changes SET tokens = tokens + 1 WHERE id = 1")?
-            .execute([])?;
-        Ok(())
     }
 }
 

@@ -8,14 +8,15 @@ use remit_engine::ports::StoreError;
 use remit_model::Grant;
 
 use super::memory::Memory;
+use super::pulse::Pulse;
 use super::rows;
 
 /// Remembers grants by user and agent.
 pub(crate) struct Grants(Memory<(String, String), Arc<[Grant]>>);
 
 impl Grants {
-    pub(crate) fn new(database: PathBuf, patience: Duration) -> Self {
-        Self(Memory::new(database, patience, "SELECT grants FROM changes WHERE id = 1"))
+    pub(crate) fn new(database: PathBuf, pulse: &Arc<Pulse>, patience: Duration) -> Self {
+        Self(Memory::new(database, pulse, patience, "SELECT grants FROM changes WHERE id = 1"))
     }
 
     /// Lists what a user has granted to an agent.

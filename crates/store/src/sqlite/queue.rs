@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Hands work from many to a few. Whoever takes finds all that waits; nobody is woken who is awake.
 pub(crate) struct Queue<T> {
@@ -55,17 +55,24 @@ impl<T> Queue<T> {
         count > 0
     }
 
-    /// Waits until so much is there, but not for long. For a queue from which one takes.
-    pub(crate) fn gather(&self, wanted: usize, patience: Duration) {
+    /// Waits until so much is there, as long as more keeps coming: not longer than a while after the
+    /// last came, and not for long altogether. For a queue from which one takes.
+    pub(crate) fn gather(&self, wanted: usize, quiet: Duration, longest: Duration) {
+        let began = Instant::now();
         let mut state = self.state();
-        if state.waiting.len() >= wanted || state.closed {
-            return;
-        }
-        state.wanted = wanted;
-        state.sleepers += 1;
         let too_little = |state: &mut State<T>| state.waiting.len() < wanted && !state.closed;
-        let waited = self.wake.wait_timeout_while(state, patience, too_little);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.sleepers += 1;
+        state.wanted = wanted;
+        loop {
+            let before = state.waiting.len();
+            let waited = self.wake.wait_timeout_while(state, quiet, too_little);
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = now;
+            let came = state.waiting.len() > before;
+            if !timeout.timed_out() || !came || began.elapsed() >= longest {
+                break;
+            }
+        }
         state.sleepers -= 1;
         state.wanted = 0;
     }

@@ -108,7 +108,7 @@ pub(crate) fn calls(conn: &Connection, query: &CallQuery) -> Result<Vec<CallReco
     let limit = rows::limit(query.limit);
     for (value, condition) in [
         (query.user.as_ref().map(|user| user as &dyn ToSql), "c.user = ?"),
-        (thread.as_ref().map(|thread| thread as &dyn ToSql), "t.name = ?"),
+        (thread.as_ref().map(|thread| thread as &dyn ToSql), rows::OF_THREAD),
         (query.capability.as_ref().map(|name| name as &dyn ToSql), "c.capability = ?"),
         (query.state.as_ref().map(|state| state as &dyn ToSql), "c.state = ?"),
         (id.as_ref().map(|id| id as &dyn ToSql), "c.name = ?"),
@@ -130,9 +130,62 @@ pub(crate) fn calls(conn: &Connection, query: &CallQuery) -> Result<Vec<CallReco
 
 /// Lists the events of a thread.
 pub(crate) fn events(conn: &Connection, query: &EventQuery) -> Result<Vec<Event>, Fault> {
-    let mut find = conn.prepare_cached(rows::EVENTS)?;
-    let asked = params![query.thread.as_str(), rows::stored(query.after), rows::limit(query.limit)];
-    rows::all(&mut find, asked, |row| rows::event(row, &query.thread))
+    let mut find = conn.prepare_cached("SELECT id, last_event FROM threads WHERE name = ?1")?;
+    let found = rows::first(&mut find, [query.thread.as_str()], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?))
+    })?;
+    let Some((thread, last)) = found else { return Ok(Vec::new()) };
+    if let (None, _) | (_, Some(0)) = (last, query.limit) {
+        return Ok(Vec::new());
+    }
+    if let Some(events) = walked(conn, query, thread, last)? {
+        return Ok(events);
+    }
+    // Something is gone. What is left shows where.
+    let asked = params![thread, rows::stored(query.after), rows::limit(query.limit)];
+    let mut scan = conn.prepare_cached(rows::SCAN)?;
+    rows::all(&mut scan, asked, |row| rows::event(row, &query.thread))
+}
+
+/// Walks a thread back from its end, or from the first indexed event behind what is asked for. Gives
+/// nothing if the chain is broken.
+fn walked(
+    conn: &Connection,
+    query: &EventQuery,
+    thread: i64,
+    last: Option<i64>,
+) -> Result<Option<Vec<Event>>, Fault> {
+    let most = query.limit.map_or(u64::MAX, |limit| u64::try_from(limit).unwrap_or(u64::MAX));
+    let until = query.after.saturating_add(most);
+    let mut find = conn.prepare_cached(rows::ANCHOR)?;
+    let anchor =
+        rows::first(&mut find, params![thread, rows::stored(until)], |row| Ok(row.get(0)?))?;
+    let (mut next, mut above) = (anchor.or(last), u64::MAX);
+    let (mut events, mut read) = (Vec::new(), conn.prepare_cached(rows::EVENT)?);
+    while let Some(id) = next {
+        let found = rows::first(&mut read, [id], |row| {
+            let is_ours = row.get::<_, i64>(8)? == thread;
+            Ok((is_ours, row.get(7)?, rows::event(row, &query.thread)?))
+        })?;
+        let Some((true, prior, event)) = found else { return Ok(None) };
+        // Each is the one before the last: only so is nothing passed over, and is there an end.
+        let sequence = event.sequence;
+        if above != u64::MAX && sequence.checked_add(1) != Some(above) {
+            return Ok(None);
+        }
+        (above, next) = (sequence, prior);
+        if sequence <= query.after {
+            break;
+        }
+        if sequence <= until {
+            events.push(event);
+        }
+    }
+    if above > query.after.saturating_add(1) {
+        return Ok(None);
+    }
+    events.reverse();
+    Ok(Some(events))
 }
 
 /// Lists the threads.

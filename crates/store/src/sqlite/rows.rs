@@ -21,9 +21,8 @@ macro_rules! calls {
             "SELECT c.name, t.name, c.state, c.progress, b.at_ms, b.body, c.begun = c.ended, e.body
              FROM calls c
              JOIN threads t ON t.id = c.thread
-             LEFT JOIN events b ON b.thread = c.thread AND b.sequence = c.begun
-             LEFT JOIN events e
-                ON e.thread = c.thread AND e.sequence = c.ended AND c.ended > c.begun ",
+             LEFT JOIN events b ON b.id = c.begun AND b.thread = c.thread
+             LEFT JOIN events e ON e.id = c.ended AND e.thread = c.thread AND c.ended > c.begun ",
             $condition
         )
     };
@@ -35,20 +34,44 @@ pub(crate) const CALL: &str = calls!("WHERE c.user = ?1 AND c.agent = ?2 AND c.n
 /// Selects calls; conditions follow.
 pub(crate) const CALLS: &str = calls!("");
 
-/// Selects what [`event`] reads.
-pub(crate) const EVENTS: &str = "
-    SELECT e.sequence, e.at_ms, e.kind, e.call, e.body, e.previous, e.hash
-    FROM threads t
-    JOIN events e ON e.thread = t.id
-    WHERE t.name = ?1 AND e.sequence > ?2
-    ORDER BY e.sequence LIMIT ?3";
+/// Is the condition for the calls of a thread: from its last, each by the one behind it.
+pub(crate) const OF_THREAD: &str = "c.id IN (
+    WITH RECURSIVE chain (id) AS (
+        SELECT last_call FROM threads WHERE name = ?
+        UNION
+        SELECT calls.prior FROM chain JOIN calls ON calls.id = chain.id
+    )
+    SELECT id FROM chain)";
+
+/// Selects what [`event`] reads; conditions follow.
+macro_rules! events {
+    ($condition:literal) => {
+        concat!(
+            "SELECT sequence, at_ms, kind, call, body, previous, hash, prior, thread FROM events ",
+            $condition
+        )
+    };
+}
+
+/// Selects one event.
+pub(crate) const EVENT: &str = events!("WHERE id = ?1");
+
+/// Selects the events of a thread, whatever became of the chain that they make.
+pub(crate) const SCAN: &str =
+    events!("WHERE thread = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3");
+
+/// Selects the first indexed event of a thread from a number on.
+pub(crate) const ANCHOR: &str = "
+    SELECT id FROM events
+    WHERE thread = ?1 AND sequence >= ?2 AND sequence % 64 = 0 ORDER BY sequence LIMIT 1";
 
 /// Selects what [`head`] reads.
 pub(crate) const HEADS: &str = "
     SELECT t.name, e.sequence, e.hash, e.at_ms
     FROM threads t
-    LEFT JOIN events e ON e.thread = t.id
-        AND e.sequence = (SELECT max(sequence) FROM events WHERE thread = t.id)
+    LEFT JOIN events e ON e.id = coalesce(
+        (SELECT id FROM events WHERE id = t.last_event AND thread = t.id),
+        (SELECT id FROM events WHERE thread = t.id ORDER BY sequence DESC LIMIT 1))
     ORDER BY t.name";
 
 /// Selects what [`grant`] reads.

@@ -17,7 +17,9 @@ use super::queue::Queue;
 /// How much is written in one transaction at most.
 const MOST_AT_ONCE: usize = 1_024;
 /// How long those who come early wait for the rest of their batch at most.
-const LONGEST_WAIT: Duration = Duration::from_millis(1);
+const LONGEST_WAIT: Duration = Duration::from_millis(2);
+/// How short a pause tells at least that the rest is not coming.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(50);
 
 /// Hands work to the thread that writes. Dropping it waits until what was handed over is done.
 pub(crate) struct Writer {
@@ -104,14 +106,18 @@ fn stopped() -> StoreError {
 }
 
 fn write(queue: &Queue<Box<dyn Job>>, batch: &mut Batch) {
-    let mut jobs = Vec::new();
+    let (mut jobs, mut usual) = (Vec::new(), 0);
     while queue.take(&mut jobs, MOST_AT_ONCE) {
         let (began, count) = (Instant::now(), jobs.len());
         batch.write(&mut jobs);
+        // Slowly less, at once more: as many as came together a moment ago come together again.
+        usual = count.max(usual - usual / 8);
         // Those who were answered together come back together. Waiting for them a little costs less
         // than a transaction for the first of them alone.
-        if count > 1 {
-            queue.gather(count, (began.elapsed() / 2).min(LONGEST_WAIT));
+        if usual > 1 {
+            let took = began.elapsed();
+            let pause = (took / 4).clamp(SHORTEST_PAUSE, LONGEST_WAIT);
+            queue.gather(usual, pause, (took * 2).min(LONGEST_WAIT));
         }
     }
 }

@@ -13,6 +13,7 @@ mod child;
 mod durable;
 mod grants;
 mod kill;
+mod older;
 mod organiser;
 mod people;
 mod processes;

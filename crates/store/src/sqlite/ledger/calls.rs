@@ -1,9 +1,11 @@
 //! Calls: begun, answered, ended, and found again after a crash.
 
+use std::sync::Arc;
+
 use remit_engine::log::never_answered;
 use remit_engine::record::{Answered, Begun, CallState, Ending, Intent, Next, Progress};
 use remit_model::event::Draft;
-use remit_model::{CallKey, Denial, Instant, Outcome, ThreadId};
+use remit_model::{Call, CallKey, Denial, Instant, Outcome, ThreadId};
 use rusqlite::params;
 
 use crate::sqlite::fault::Fault;
@@ -14,9 +16,7 @@ use super::{Ledger, head, is_known, keepable};
 
 /// Is an intent, ready to be written.
 pub(crate) struct Opening {
-    key: CallKey,
-    thread: ThreadId,
-    capability: String,
+    call: Arc<Call>,
     /// The state after it, and whether the call goes on from there.
     state: &'static str,
     goes_on: bool,
@@ -31,9 +31,7 @@ impl From<Intent> for Opening {
             Next::Ask { .. } => (CallState::Asking.as_str(), true),
             Next::Refuse(outcome) => (outcome.status(), false),
         };
-        let key = intent.call.key();
-        let (thread, capability) = (intent.call.thread, intent.call.capability);
-        Self { key, thread, capability, state, goes_on, draft }
+        Self { call: intent.call, state, goes_on, draft }
     }
 }
 
@@ -50,44 +48,48 @@ impl Ledger {
     pub(crate) fn begin(&mut self, opening: &Opening) -> Result<Begun, Fault> {
         keepable(&opening.draft)?;
         // A repetition must not leave a new thread behind.
-        if !is_known(&mut self.heads, &self.conn, &opening.thread)?
-            && let Some(known) = self.known(&opening.key)?
+        let thread = &opening.call.thread;
+        if !is_known(&mut self.heads, &self.conn, thread)?
+            && let Some(known) = self.known(&opening.call.key())?
         {
             return Ok(known);
         }
         if !self.enter(opening)? {
             return self
-                .known(&opening.key)?
+                .known(&opening.call.key())?
                 .ok_or_else(|| Fault::Damaged("a call that is there and is not".to_owned()));
         }
         let id = self.conn.last_insert_rowid();
-        self.append(&opening.thread, &opening.draft)?;
+        head(&mut self.heads, &self.conn, thread)?.call = Some(id);
+        self.append(thread, &opening.draft)?;
         if opening.state == CallState::Running.as_str() {
-            let thread = opening.thread.clone();
+            let thread = thread.clone();
             let call = UnderWay { id, thread, is_asking: false, denial: None };
-            self.running.insert(opening.key.clone(), call);
+            self.running.insert(opening.call.key(), call);
         }
         Ok(Begun::Fresh)
     }
 
-    /// Enters a call into the index, as the one that the next event of its thread begins; tells
-    /// whether it is new.
+    /// Enters a call into the index, as the one that the next event begins; tells whether it is new.
     fn enter(&mut self, opening: &Opening) -> Result<bool, Fault> {
-        let head = head(&mut self.heads, &self.conn, &opening.thread)?;
-        let begun = rows::stored(head.sequence + 1);
+        let begun = self.next_event()?;
+        let call = &opening.call;
+        let head = head(&mut self.heads, &self.conn, &call.thread)?;
         let ended = (!opening.goes_on).then_some(begun);
         let node = opening.goes_on.then_some(&*self.node);
         let mut insert = self.conn.prepare_cached(
-            "INSERT INTO calls (user, agent, name, thread, capability, begun, ended, state, node)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            "INSERT INTO calls
+                (user, agent, name, thread, prior, capability, begun, ended, state, node)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
              ON CONFLICT (user, agent, name) DO NOTHING",
         )?;
         let new = insert.execute(params![
-            opening.key.user,
-            opening.key.agent,
-            opening.key.id.as_str(),
+            call.caller.user,
+            call.caller.agent.as_deref().unwrap_or_default(),
+            call.id.as_str(),
             head.thread,
-            opening.capability,
+            head.call,
+            call.capability,
             begun,
             ended,
             opening.state,
@@ -147,12 +149,12 @@ impl Ledger {
     }
 
     fn end(&mut self, call: &UnderWay, outcome: &Outcome, draft: &Draft) -> Result<(), Fault> {
-        let ended = self.append(&call.thread, draft)?;
+        let ended = self.append(&call.thread, draft)?.id;
         self.conn
             .prepare_cached(
                 "UPDATE calls SET state = ?2, ended = ?3, node = NULL, denial = NULL WHERE id = ?1",
             )?
-            .execute(params![call.id, outcome.status(), rows::stored(ended)])?;
+            .execute(params![call.id, outcome.status(), ended])?;
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use rusqlite::params;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::rows;
 
-use super::Ledger;
+use super::{Ledger, Remembered};
 
 /// Says what writing a grant down came to.
 #[derive(PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Ledger {
                  WHERE user = ?1 AND agent = ?2 AND source = ?3 AND scope = ?4 AND revoked = 0",
             )?
             .execute(names(permit))?;
-        self.grants_changed()?;
+        self.count_change(Remembered::Grants)?;
         for grant in &standing {
             if let Some(thread) = ThreadId::parse(&grant.thread) {
                 self.append(&thread, &log::revoked(grant, at))?;
@@ -96,7 +96,7 @@ impl Ledger {
     pub(crate) fn lift(&mut self, permit: &Permit, at: &Instant) -> Result<bool, Fault> {
         let is_lifted = self.forget_revoked(permit)?;
         if is_lifted {
-            self.grants_changed()?;
+            self.count_change(Remembered::Grants)?;
             self.append(&log::permissions(), &log::lifted(permit, at))?;
         }
         Ok(is_lifted)
@@ -152,7 +152,7 @@ impl Ledger {
                 grant.used.boot_ms,
                 grant.used.boot,
             ])?;
-        self.grants_changed()?;
+        self.count_change(Remembered::Grants)?;
         Ok(match is_same {
             None => Kept::New,
             Some(false) => Kept::Changed,
@@ -175,13 +175,6 @@ impl Ledger {
                 at.boot_ms.saturating_sub(DAY_MS),
                 at.wall_ms.saturating_sub(DAY_MS),
             ])?;
-        Ok(())
-    }
-
-    fn grants_changed(&mut self) -> Result<(), Fault> {
-        self.conn
-            .prepare_cached("UPDATE changes SET grants = grants + 1 WHERE id = 1")?
-            .execute([])?;
         Ok(())
     }
 }
