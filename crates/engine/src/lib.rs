@@ -5,9 +5,11 @@
 //! kept, who answers for a person, what time it is) it asks through [`ports`]. It reads no file, no
 //! environment variable and no clock.
 
+mod attended;
 pub mod catalog;
 pub mod desk;
 pub mod directory;
+mod fresh;
 mod inflight;
 pub mod log;
 mod pipeline;
@@ -24,6 +26,8 @@ mod trace;
 pub mod visit;
 mod walk;
 
-pub use inflight::{Ended, Started};
-pub use pipeline::{Engine, Explanation, Parts, fresh_call_id, fresh_thread_id};
+pub use attended::Attended;
+pub use fresh::{fresh_call_id, fresh_thread_id};
+pub use inflight::{Ended, Saying, Started};
+pub use pipeline::{Engine, Explanation, Parts};
 pub use trace::TRACES;

@@ -103,7 +103,10 @@ fn is_false(value: &bool) -> bool {
 }
 
 fn draft<T: Serialize>(at_ms: i64, kind: EventKind, call: Option<&CallId>, says: &T) -> Draft {
-    let body = serde_json::to_string(says).expect("texts, numbers and JSON values can be written");
+    // Room for most, at once.
+    let mut body = Vec::with_capacity(512);
+    serde_json::to_writer(&mut body, says).expect("texts, numbers and JSON values can be written");
+    let body = String::from_utf8(body).expect("JSON is text");
     Draft { at_ms, kind, call: call.cloned(), body }
 }
 

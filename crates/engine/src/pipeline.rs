@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwap;
-use remit_model::{Call, CallId, CallKey, Grant, Outcome, ThreadId};
+use remit_model::{Call, CallKey, Grant, Outcome};
 use tracing::Instrument as _;
 
+use crate::attended::Attended;
 use crate::catalog::{Catalog, Entry};
 use crate::inflight::{Ended, Entered, Inflight, Started};
 use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
@@ -99,38 +100,50 @@ impl Engine {
 
     /// Walks a call to its end. Dropping the future does not stop the call.
     pub async fn run(&self, call: Call) -> Ended {
-        self.start(call).ended().await
+        self.attend(call).await
     }
 
     /// Starts a call and gives what can be seen of it. The same key again sees the same call.
     pub fn start(&self, call: Call) -> Started {
-        let key = call.key();
-        let (started, ticket) = match self.shared.inflight.enter(&key, &call) {
-            Entered::First(started, ticket) => (started, Some(ticket)),
-            Entered::Again(started) => (started, None),
-            Entered::Other => return Started::ended_with(key.clone(), walk::id_reused(&key)),
+        self.attend(call).started().clone()
+    }
+
+    /// Starts a call that is walked by whoever awaits its end; it goes on by itself when they leave.
+    /// That saves a task for each of the many calls that somebody waits for. Whoever may stop looking
+    /// while others depend on the call takes [`Engine::start`].
+    pub fn attend(&self, call: Call) -> Attended {
+        let (started, ticket) = match self.shared.inflight.enter(&call) {
+            Entered::First(started, ticket) => (started, ticket),
+            Entered::Again(started) => return Attended::watching(started),
+            Entered::Other(key) => {
+                let ended = walk::id_reused(&key);
+                return Attended::watching(Started::ended_with(key, ended));
+            }
         };
-        if let Some(ticket) = ticket {
-            let shared = Arc::clone(&self.shared);
-            // Every line about a call that is not confined says so.
-            let sandbox = if shared.parts.confined { "on" } else { "off" };
+        let shared = Arc::clone(&self.shared);
+        // Every line about a call that is not confined says so.
+        let sandbox = if shared.parts.confined { "on" } else { "off" };
+        let span = tracing::info_span!(
+            "call",
+            id = %call.id,
             // A name may be anything until it is found, also a secret.
-            let capability = shared.catalog.load().screen().hide(&call.capability);
-            let span = tracing::info_span!("call", id = %key.id, %capability, sandbox);
-            let traced = trace::call(&call);
-            let own = traced.clone();
-            // A task of its own: whoever asked may leave, the call goes on and is recorded.
-            let walk = async move {
-                let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone(), traced };
-                let ended = walk.walk(call, &ticket).await;
-                walk.traced.record("remit.status", ended.outcome.status());
-                tracing::info!(outcome = ended.outcome.status(), ms = ended.duration_ms, "ended");
-                ticket.ended.send_replace(Some(ended));
-            };
-            tokio::spawn(walk.instrument(own).instrument(span));
-            stop::watch(&self.shared);
+            capability = %shared.catalog.load().screen().hide(&call.capability),
+            sandbox
+        );
+        let traced = trace::call(&call);
+        let own = traced.clone();
+        let walk = async move {
+            let walk = Walk { shared: &shared, flight: ticket.flight(), traced };
+            let ended = walk.walk(call, &ticket).await;
+            walk.traced.record("remit.status", ended.outcome.status());
+            tracing::info!(outcome = ended.outcome.status(), ms = ended.duration_ms, "ended");
+            ticket.end(ended);
+        };
+        stop::watch(&self.shared);
+        match own.is_disabled() && span.is_disabled() {
+            true => Attended::walking(started, walk),
+            false => Attended::walking(started, walk.instrument(own).instrument(span)),
         }
-        started
     }
 
     /// Finds a call that is under way.
@@ -171,7 +184,7 @@ impl Engine {
                 Err(refused) => return Ok(explained_refusal(*refused)),
             }
         } else {
-            Valid { call: resolved.call, entry: resolved.entry }
+            Valid { call: Arc::new(resolved.call), entry: resolved.entry }
         };
         let grants = self.shared.grants(&valid.call).await?;
         let decision = self.shared.decide(&valid, &grants, &catalog, offer.as_ref());
@@ -240,20 +253,4 @@ impl Shared {
             probe.reached(point);
         }
     }
-}
-
-/// Gives an id for a call that came without one.
-#[must_use]
-pub fn fresh_call_id() -> CallId {
-    CallId::parse(&fresh_id()).expect("a UUID is letters, digits and dashes")
-}
-
-/// Gives a thread for a call that came without one.
-#[must_use]
-pub fn fresh_thread_id() -> ThreadId {
-    ThreadId::parse(&fresh_id()).expect("a UUID is letters, digits and dashes")
-}
-
-fn fresh_id() -> String {
-    uuid::Uuid::now_v7().to_string()
 }

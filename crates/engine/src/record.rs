@@ -1,5 +1,7 @@
 //! What is written down, and what can be asked of it.
 
+use std::sync::Arc;
+
 use remit_model::{Call, CallId, CallKey, Denial, Grant, Instant, Outcome, Sensitivity, ThreadId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intent {
     /// The call.
-    pub call: Call,
+    pub call: Arc<Call>,
     /// The declaration it was judged by; none if nothing was found.
     pub basis: Option<Basis>,
     /// What decided.

@@ -124,7 +124,12 @@ impl Screen {
         self.hide_in(&mut call.input);
         call.capability = self.hide(&call.capability);
         let outcome = Outcome::Failed(failure);
-        Err(Box::new(Refused { call, entry: None, rule: "secret-in-arguments", outcome }))
+        Err(Box::new(Refused {
+            call: call.into(),
+            entry: None,
+            rule: "secret-in-arguments",
+            outcome,
+        }))
     }
 }
 

@@ -33,14 +33,14 @@ pub(crate) struct Resolved {
 /// Is a call whose input fits, defaults filled in.
 #[derive(Debug)]
 pub(crate) struct Valid {
-    pub(crate) call: Call,
+    pub(crate) call: Arc<Call>,
     pub(crate) entry: Arc<Entry>,
 }
 
 /// Is a call that may run. There is no way to make one but through the pipeline.
 #[derive(Debug)]
 pub struct Authorised {
-    call: Call,
+    call: Arc<Call>,
     entry: Arc<Entry>,
 }
 
@@ -61,7 +61,7 @@ impl Authorised {
 /// Is a call that goes no further, and what it was judged by.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    pub(crate) call: Call,
+    pub(crate) call: Arc<Call>,
     pub(crate) entry: Option<Arc<Entry>>,
     pub(crate) rule: &'static str,
     pub(crate) outcome: Outcome,

@@ -6,15 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use remit_model::{Call, CallKey, Denial, Failure, Grant, Outcome, Sensitivity};
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::catalog::Catalog;
-use crate::inflight::{Ended, Ticket};
+use crate::inflight::{Ended, Flight, Saying, Ticket};
 use crate::pipeline::Shared;
 use crate::ports::{Point, Question, Reply, Running, Said, StoreError};
-use crate::record::{Answered, Begun, CallRecord, CallState, Ending, Intent, Next, Progress};
+use crate::record::{Answered, Begun, CallRecord, CallState, Ending, Intent, Next};
 use crate::stage::authorise::{self, Allowed, Decision, Verdict};
 use crate::stage::{self, Refused, Valid};
 use crate::trace::{self, TRACES};
@@ -38,8 +36,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Is one call on its way.
 pub(crate) struct Walk<'s> {
     pub(crate) shared: &'s Shared,
-    pub(crate) key: CallKey,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) flight: &'s Flight,
     pub(crate) traced: tracing::Span,
 }
 
@@ -102,7 +99,7 @@ impl Walk<'_> {
     async fn begin(&self, valid: &Valid, rule: &'static str, next: Next) -> Result<(), Stop> {
         self.shared.reach(Point::BeforeIntent);
         let intent = Intent {
-            call: valid.call.clone(),
+            call: Arc::clone(&valid.call),
             basis: Some(valid.basis(self.shared.parts.confined)),
             rule: rule.to_owned(),
             next,
@@ -125,7 +122,7 @@ impl Walk<'_> {
     /// whoever repeats a call gets the first outcome.
     async fn known(&self, call: &Call, mut record: CallRecord) -> Result<Ended, Stop> {
         if !is_repetition(call, &record.call) {
-            return Ok(id_reused(&self.key));
+            return Ok(id_reused(&self.flight.key));
         }
         let (store, mut is_passed_on) = (&self.shared.parts.store, false);
         loop {
@@ -134,16 +131,16 @@ impl Walk<'_> {
                 return Ok(Ended { outcome, duration_ms });
             }
             tokio::select! {
-                () = self.cancel.cancelled(), if !is_passed_on => {
+                () = self.flight.cancel.cancelled(), if !is_passed_on => {
                     is_passed_on = true;
-                    let (by, at) = (&self.key.user, self.shared.parts.clock.now());
-                    self.recorded(store.ask_to_stop(self.key.clone(), by, at).await)?;
+                    let (by, at) = (&self.flight.key.user, self.shared.parts.clock.now());
+                    self.recorded(store.ask_to_stop(self.flight.key.clone(), by, at).await)?;
                 }
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
             // The process that has it may be gone.
             self.recorded(store.recover(self.shared.parts.clock.now()).await)?;
-            match self.recorded(store.call(self.key.clone()).await)? {
+            match self.recorded(store.call(self.flight.key.clone()).await)? {
                 Some(now) => record = now,
                 None => return Ok(Ended { outcome: Outcome::OutcomeUnknown, duration_ms: 0 }),
             }
@@ -154,7 +151,7 @@ impl Walk<'_> {
         let confined = self.shared.parts.confined;
         let intent = Intent {
             basis: refused.entry.as_deref().map(|entry| stage::basis(entry, confined)),
-            call: refused.call.clone(),
+            call: Arc::clone(&refused.call),
             rule: refused.rule.to_owned(),
             next: Next::Refuse(refused.outcome.clone()),
             at: self.shared.parts.clock.now(),
@@ -180,7 +177,7 @@ impl Walk<'_> {
             }
         };
         let question = Question {
-            call: valid.call.clone(),
+            call: valid.call.as_ref().clone(),
             source: valid.entry.source.name.clone(),
             description: valid.entry.capability.description.clone(),
             scope: valid.entry.scope.clone(),
@@ -193,7 +190,7 @@ impl Walk<'_> {
         let Said { reply, by } = tokio::select! {
             said = asked => said,
             () = tokio::time::sleep(deadline) => Reply::Silence.into(),
-            () = self.cancel.cancelled() => {
+            () = self.flight.cancel.cancelled() => {
                 let message = "the call was called off before it was approved".to_owned();
                 return Err(Stop(self.finish(Outcome::Cancelled { message }, None, 0).await?));
             }
@@ -214,7 +211,7 @@ impl Walk<'_> {
             Reply::Yes => authorise::granted(&valid.call, &valid.entry, &now, self.confined()),
             Reply::Once | Reply::No | Reply::Silence | Reply::TooMany => None,
         };
-        let answered = Answered { key: self.key.clone(), denial, at: now, by, grant };
+        let answered = Answered { key: self.flight.key.clone(), denial, at: now, by, grant };
         self.recorded(self.shared.parts.store.answer(answered).await)?;
         self.shared.reach(Point::AfterAnswer);
         if let Some(reason) = denial {
@@ -241,14 +238,12 @@ impl Walk<'_> {
         let own = valid.entry.capability.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
         let timeout = Duration::from_millis(valid.call.timeout_ms.map_or(own, |ms| ms.min(own)));
         let authorised = valid.authorised(proof);
-        let stop = self.cancel.child_token();
-        let progress = ticket.progress.clone();
+        let stop = self.flight.cancel.child_token();
+        let flight = Arc::clone(ticket.flight());
         let running = Running {
             timeout,
             cancel: stop.clone(),
-            progress: Arc::new(move |said| {
-                progress.send_replace(said);
-            }),
+            progress: Arc::new(move |said| flight.say(said)),
         };
         let began = std::time::Instant::now();
         let work = self.shared.parts.executor.execute(&authorised, running);
@@ -256,8 +251,8 @@ impl Walk<'_> {
         let outcome = tokio::select! {
             // In this order: work that ends because it was told to has not succeeded.
             biased;
-            never = self.keep_progress(ticket.progress.subscribe()) => match never {},
-            () = self.cancel.cancelled() => {
+            never = self.keep_progress(ticket.saying()) => match never {},
+            () = self.flight.cancel.cancelled() => {
                 stop.cancel();
                 let _ = tokio::time::timeout(GRACE, &mut work).await;
                 Outcome::Cancelled { message: "the call was called off".to_owned() }
@@ -281,17 +276,16 @@ impl Walk<'_> {
 
     /// Writes down how far the work says it has come, for those who ask elsewhere: not each word of
     /// it, and never in the way of the work.
-    async fn keep_progress(&self, mut said: watch::Receiver<Progress>) -> Infallible {
-        loop {
-            if said.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-            let latest = said.borrow_and_update().clone();
-            if let Err(error) = self.shared.parts.store.progress(self.key.clone(), latest).await {
-                tracing::warn!(call = %self.key.id, %error, "progress could not be written down");
+    async fn keep_progress(&self, mut saying: Saying) -> Infallible {
+        while let Some(latest) = saying.next().await {
+            let key = self.flight.key.clone();
+            if let Err(error) = self.shared.parts.store.progress(key, latest).await {
+                let call = &self.flight.key.id;
+                tracing::warn!(%call, %error, "progress could not be written down");
             }
             tokio::time::sleep(PROGRESS_EVERY).await;
         }
+        std::future::pending().await
     }
 
     /// Records how it ended. What could not be recorded is unknown: that is what the record will
@@ -304,15 +298,20 @@ impl Walk<'_> {
         duration_ms: u64,
     ) -> Result<Ended, Stop> {
         let at = self.shared.parts.clock.now();
-        let ending =
-            Ending { key: self.key.clone(), outcome: outcome.clone(), at, duration_ms, grant };
+        let ending = Ending {
+            key: self.flight.key.clone(),
+            outcome: outcome.clone(),
+            at,
+            duration_ms,
+            grant,
+        };
         match self.shared.parts.store.finish(ending).await {
             Ok(()) => {
                 self.shared.reach(Point::AfterOutcome);
                 Ok(Ended { outcome, duration_ms })
             }
             Err(error) => {
-                tracing::error!(call = %self.key.id, %error, "the outcome could not be recorded");
+                tracing::error!(call = %self.flight.key.id, %error, "the outcome could not be recorded");
                 Err(Stop(Ended { outcome: Outcome::OutcomeUnknown, duration_ms }))
             }
         }
@@ -321,7 +320,7 @@ impl Walk<'_> {
     /// Stops the walk if the record cannot be kept: what is not recorded does not run.
     fn recorded<T>(&self, result: Result<T, StoreError>) -> Result<T, Stop> {
         result.map_err(|error| {
-            tracing::error!(call = %self.key.id, %error, "the call could not be recorded");
+            tracing::error!(call = %self.flight.key.id, %error, "the call could not be recorded");
             let message =
                 format!("the call did not run, because it could not be recorded: {error}");
             let outcome = Outcome::Failed(Failure::new("NOT_RECORDED", message));

@@ -79,9 +79,14 @@ fn without_port(host: &str) -> &str {
     }
 }
 
+/// Judges whether a request was meant for this server.
+pub(crate) fn judge(app: &App, request: &Request) -> Result<(), ApiError> {
+    app.names.judge(request.headers())
+}
+
 /// Refuses requests that were meant for another name.
 pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
-    match app.names.judge(request.headers()) {
+    match judge(&app, &request) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }

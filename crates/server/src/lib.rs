@@ -9,6 +9,7 @@ mod app;
 mod auth;
 mod body;
 mod error;
+mod front;
 mod guard;
 mod limits;
 mod listen;

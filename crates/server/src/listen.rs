@@ -7,11 +7,11 @@ use std::time::Duration;
 use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::app::App;
+use crate::front::Front;
 
 /// How long requests under way have when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
@@ -45,6 +45,7 @@ impl Server {
 /// end.
 pub async fn serve(server: Server) {
     let Server { listener, app, router } = server;
+    let front = Front::new(app.clone(), router);
     let stop = app.stop();
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(app.limits.connections));
@@ -68,13 +69,13 @@ pub async fn serve(server: Server) {
         };
         // Answers are small and somebody waits for each.
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
         let mut builder = hyper::server::conn::http1::Builder::new();
         builder
             .timer(TokioTimer::new())
             .header_read_timeout(app.limits.header_time)
             .max_buf_size(app.limits.header_bytes);
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
+        let connection =
+            graceful.watch(builder.serve_connection(TokioIo::new(stream), front.clone()));
         let app = app.clone();
         tokio::spawn(async move {
             app.measures.connection(1.0);

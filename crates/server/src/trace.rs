@@ -1,7 +1,7 @@
 //! Spans of requests, for those who trace them. They have a target of their own, which logs leave out:
 //! where nobody traces, none is made.
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode};
 use remit_engine::TRACES;
 use tracing::Span;
@@ -13,8 +13,7 @@ use crate::app::App;
 pub type Adopt = fn(&Span, &str);
 
 /// Begins the span of a request: its method and its route, and nothing that its maker chose.
-pub(crate) fn request(app: &App, request: &Request, route: Option<&MatchedPath>) -> Span {
-    let route = route.map_or("none", MatchedPath::as_str);
+pub(crate) fn request(app: &App, request: &Request, route: &str) -> Span {
     let method = method(request.method());
     let span = tracing::info_span!(
         target: TRACES,

@@ -115,7 +115,7 @@ impl State {
             Next::Refuse(outcome) => (CallState::Ended(outcome), Some(0)),
         };
         let record = CallRecord {
-            call: intent.call,
+            call: Arc::unwrap_or_clone(intent.call),
             basis: intent.basis,
             rule: intent.rule,
             state,

@@ -23,7 +23,7 @@ pub(crate) fn resolve(
         None => {
             let outcome = Outcome::Failed(unknown(&call, catalog));
             return Err(Box::new(Refused {
-                call,
+                call: call.into(),
                 entry: None,
                 rule: "unknown-capability",
                 outcome,
@@ -42,7 +42,12 @@ pub(crate) fn resolve(
         ),
     };
     let outcome = Outcome::Failed(failure);
-    Err(Box::new(Refused { call, entry: Some(entry), rule: "disabled-capability", outcome }))
+    Err(Box::new(Refused {
+        call: call.into(),
+        entry: Some(entry),
+        rule: "disabled-capability",
+        outcome,
+    }))
 }
 
 fn unknown(call: &Call, catalog: &Catalog) -> Failure {

@@ -15,7 +15,9 @@ pub(crate) fn validate(resolved: Resolved) -> Result<Valid, Box<Refused>> {
     let schema = &entry.capability.input_schema;
     fill_defaults(&mut call.input, schema);
     let errors = match entry.validator() {
-        Some(validator) if validator.is_valid(&call.input) => return Ok(Valid { call, entry }),
+        Some(validator) if validator.is_valid(&call.input) => {
+            return Ok(Valid { call: call.into(), entry });
+        }
         Some(validator) => validator.errors(&call.input),
         None => vec![(String::new(), "the input schema cannot be used".to_owned())],
     };
@@ -33,7 +35,7 @@ pub(crate) fn validate(resolved: Resolved) -> Result<Valid, Box<Refused>> {
     let message = format!("the input does not fit: {}", summary.join("; "));
     let details = json!({"errors": list, "input_schema": schema});
     let outcome = Outcome::Failed(Failure::new("INVALID_INPUT", message).with_details(details));
-    Err(Box::new(Refused { call, entry: Some(entry), rule: "invalid-input", outcome }))
+    Err(Box::new(Refused { call: call.into(), entry: Some(entry), rule: "invalid-input", outcome }))
 }
 
 /// Puts in the defaults of properties that were left out, in objects that are there.

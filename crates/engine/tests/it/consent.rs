@@ -103,7 +103,7 @@ async fn a_question_can_be_called_off() {
     while house.approver.asked().is_empty() {
         tokio::task::yield_now().await;
     }
-    house.engine.cancel(&started.key);
+    house.engine.cancel(started.key());
     assert_eq!(started.ended().await.outcome.status(), "cancelled");
     assert_eq!(house.executor.runs(), 0);
 }

@@ -92,7 +92,7 @@ async fn a_repetition_of_a_call_whose_process_is_gone_is_unknown() {
         let gone = record.reopen();
         let intent = remit_engine::record::Intent {
             // As it is recorded: defaults are filled in.
-            call: call("1", "demo.hang", json!({"n": 7})),
+            call: call("1", "demo.hang", json!({"n": 7})).into(),
             basis: None,
             rule: "low-is-silent".to_owned(),
             next: remit_engine::record::Next::Run,

@@ -131,7 +131,7 @@ async fn a_call_that_is_called_off_really_stops() {
     let house = house(low());
     let started = house.engine.start(call("1", "demo.hang", json!({})));
     tokio::task::yield_now().await;
-    assert!(house.engine.cancel(&started.key));
+    assert!(house.engine.cancel(started.key()));
     assert_eq!(started.ended().await.outcome.status(), "cancelled");
     assert!(!house.engine.cancel(&call("1", "demo.hang", json!({})).key()), "it is gone");
     let waiting = house.engine.start(call("2", "demo.hang", json!({})));

@@ -254,8 +254,7 @@ async fn watch(started: Started, watched: bool) -> Ended {
     loop {
         tokio::select! {
             ended = &mut end => return ended,
-            Ok(()) = progress.changed(), if watched => {
-                let latest = progress.borrow_and_update().clone();
+            Some(latest) = progress.next(), if watched => {
                 show_progress(Some(&latest));
             }
         }

@@ -168,7 +168,7 @@ impl Run {
     /// Waits until a call has ended, or a person is asked about it.
     async fn await_call(&self, under: Under) -> Result<Option<Interrupt>, Stopped> {
         let mut changes = self.app.desk.watch();
-        let key = under.started.key.clone();
+        let key = under.started.key().clone();
         let asked = async {
             loop {
                 // Asked before this was watched, or just now.

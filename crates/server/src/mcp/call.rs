@@ -117,7 +117,7 @@ pub(crate) async fn begin(
         Some(state) => {
             let call = rest_names::call(state).map_err(|_| wrong_state())?;
             let thread = thread_of(side, &caller, &call).await?;
-            (call, thread)
+            (call, Some(thread))
         }
         None => {
             let call = match &meta.call {
@@ -125,15 +125,18 @@ pub(crate) async fn begin(
                     .map_err(|_| Fault::params("`remit/callId` is no id of a call"))?,
                 None => fresh_call_id(),
             };
-            let thread = meta.thread.unwrap_or_else(|| match &side.session {
-                Some(session) => session.thread(),
-                None => fresh_thread_id().to_string(),
-            });
-            (call, thread)
+            (call, meta.thread)
         }
     };
-    let thread = rest_names::thread(&caller.user, &thread_name)
-        .map_err(|_| Fault::params("`remit/threadId` is no id of a conversation"))?;
+    let (thread_name, thread) = match (thread_name, &side.session) {
+        (None, Some(session)) => session.thread.clone(),
+        (named, _) => {
+            let name = named.unwrap_or_else(|| fresh_thread_id().to_string());
+            let thread = rest_names::thread(&caller.user, &name)
+                .map_err(|_| Fault::params("`remit/threadId` is no id of a conversation"))?;
+            (name, thread)
+        }
+    };
     let entry = catalog.get(&capability);
     if let (Some(entry), Some(heads), Tools::Catalog) = (entry, &side.heads, side.tools) {
         echoes::judge(&entry.capability.input_schema, &input, heads)?;

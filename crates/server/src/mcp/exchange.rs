@@ -10,12 +10,12 @@ use std::time::Duration;
 use remit_engine::desk::{Asked, Change};
 use remit_engine::ports::Reply;
 use remit_engine::record::Progress;
-use remit_engine::{Ended, Engine};
+use remit_engine::{Attended, Ended, Engine, Saying};
 use remit_model::{Call, CallKey, Outcome};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{broadcast, oneshot};
 
 use super::call::{Routed, unknown_tool};
 use super::content::{self, Meta, Reading};
@@ -69,12 +69,32 @@ pub(crate) struct Exchange {
     capability: String,
     routed: Option<Routed>,
     revision: Revision,
-    ended: Pin<Box<dyn Future<Output = Ended> + Send>>,
+    end: End,
     said: Option<Said>,
     desk: Option<AtDesk>,
     ready: VecDeque<Vec<u8>>,
     leaving: Leaving,
     _run: Option<Run>,
+}
+
+/// Is how a call comes to its end.
+enum End {
+    /// While it is awaited here.
+    Here(Attended),
+    /// By itself.
+    Elsewhere(Pin<Box<dyn Future<Output = Ended> + Send>>),
+    /// It is there already.
+    There(Box<Ended>),
+}
+
+impl End {
+    async fn come(&mut self) -> Ended {
+        match self {
+            Self::Here(attended) => attended.await,
+            Self::Elsewhere(ended) => ended.await,
+            Self::There(ended) => (**ended).clone(),
+        }
+    }
 }
 
 /// Calls the call off when its client leaves, where leaving means that.
@@ -94,14 +114,14 @@ impl Drop for Leaving {
 /// Is what the work says of its progress.
 struct Said {
     token: Box<RawValue>,
-    progress: watch::Receiver<Progress>,
+    progress: Saying,
     last: f64,
 }
 
 impl Said {
     /// Writes how far the work has come; progress that does not go on is not told.
-    fn told(&mut self) -> Option<Vec<u8>> {
-        let Progress { fraction, message } = self.progress.borrow_and_update().clone();
+    fn told(&mut self, said: Progress) -> Option<Vec<u8>> {
+        let Progress { fraction, message } = said;
         let mut params = json!({"progressToken": self.token});
         let (progress, total) = match fraction {
             Some(fraction) => (fraction, Some(1)),
@@ -146,7 +166,7 @@ impl Drop for Pending {
 
 enum Event {
     Ended(Ended),
-    Progress,
+    Progress(Progress),
     Asked(Box<Asked>),
     Answered(Option<Value>),
     Idle,
@@ -194,8 +214,9 @@ impl Exchange {
             }),
         };
         let run = side.session.as_ref().map(|session| session.runs(id, &key));
-        let started = app.engine.start(call);
-        let said = token.map(|token| Said { token, progress: started.progress(), last: -1.0 });
+        let attended = app.engine.attend(call);
+        let progress = || attended.started().progress();
+        let said = token.map(|token| Said { token, progress: progress(), last: -1.0 });
         let leaving =
             Leaving { engine: app.engine.clone(), key: side.leaving_cancels.then(|| key.clone()) };
         Self {
@@ -209,7 +230,7 @@ impl Exchange {
             capability,
             routed,
             revision: side.revision,
-            ended: Box::pin(started.ended()),
+            end: End::Here(attended),
             said,
             desk,
             ready: VecDeque::new(),
@@ -218,15 +239,24 @@ impl Exchange {
         }
     }
 
+    /// Lets the call go on by itself. Whoever writes to a client that may read slowly, or not at all,
+    /// must not hold the call up with it.
+    pub(crate) fn leave(&mut self) {
+        if let End::Here(attended) = &self.end {
+            let started = attended.started().clone();
+            self.end = End::Elsewhere(Box::pin(started.ended()));
+        }
+    }
+
     async fn event(&mut self) -> Event {
-        let Self { ended, said, desk, app, key, .. } = self;
+        let Self { end, said, desk, app, key, .. } = self;
         let progress = async {
             let Some(said) = said else { return std::future::pending().await };
-            // Progress that nobody reports any more never comes.
-            if said.progress.changed().await.is_err() {
-                std::future::pending::<()>().await;
+            match said.progress.next().await {
+                Some(progress) => Event::Progress(progress),
+                // Progress that nobody reports any more never comes.
+                None => std::future::pending().await,
             }
-            Event::Progress
         };
         let asked = async {
             match desk {
@@ -237,7 +267,7 @@ impl Exchange {
         tokio::select! {
             biased;
             event = progress => event,
-            ended = ended => Event::Ended(ended),
+            ended = end.come() => Event::Ended(ended),
             event = asked => event,
             () = tokio::time::sleep(IDLE) => Event::Idle,
         }
@@ -251,13 +281,13 @@ impl Exchange {
             }
             match self.event().await {
                 Event::Idle => return Step::Idle,
-                Event::Progress => {
-                    self.ready.extend(self.said.as_mut().and_then(Said::told));
+                Event::Progress(progress) => {
+                    self.ready.extend(self.said.as_mut().and_then(|said| said.told(progress)));
                 }
                 Event::Ended(ended) => {
                     self.leaving.key = None;
                     if let Some(message) = self.withdrawn() {
-                        self.ended = Box::pin(std::future::ready(ended));
+                        self.end = End::There(Box::new(ended));
                         self.ready.push_back(message);
                         continue;
                     }

@@ -271,6 +271,7 @@ async fn run(
             Step::Message(_) | Step::Idle => {}
         }
     };
+    exchange.leave();
     let state = (Some(first), Some(exchange));
     let frames = futures_util::stream::unfold(state, |(first, exchange)| async move {
         if let Some(first) = first {

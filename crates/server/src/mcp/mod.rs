@@ -24,10 +24,11 @@ pub mod stdio;
 mod strict;
 mod wire;
 
-use axum::Router;
-use axum::routing::post;
+use axum::{Router, routing};
 
 use crate::app::App;
+
+pub(crate) use http::post;
 
 /// Says which tools a client sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,6 @@ pub(crate) struct Kept {
 
 /// Gives the routes.
 pub(crate) fn routes() -> Router<App> {
-    let methods = || post(http::post).get(http::get).delete(http::delete);
+    let methods = || routing::post(post).get(http::get).delete(http::delete);
     Router::new().route("/mcp", methods()).route("/mcp/project_cli", methods())
 }

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use remit_engine::directory::TokenKind;
-use remit_model::CallKey;
+use remit_model::{CallKey, ThreadId};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::revision::Revision;
 use crate::auth::Principal;
+use crate::rest::names;
 
 /// How many sessions one principal may have; the one that was quiet longest makes room.
 pub(crate) const MOST_EACH: usize = 256;
@@ -21,6 +22,8 @@ const MOST: usize = 20_000;
 /// Is a session.
 pub(crate) struct Session {
     pub(crate) id: String,
+    /// The name of its conversation, and that conversation.
+    pub(crate) thread: (String, ThreadId),
     owner: (TokenKind, String),
     pub(crate) revision: Revision,
     /// Whether the client can show a form to its user.
@@ -47,8 +50,13 @@ impl Session {
         revision: Revision,
         shows_forms: bool,
     ) -> Result<Self, String> {
+        let id = crate::auth::token::fresh_token("")?;
+        let name = format!("mcp-{id}");
+        let thread = names::thread(&principal.subject, &name)
+            .map_err(|_| format!("`{}` cannot have conversations", principal.subject))?;
         Ok(Self {
-            id: crate::auth::token::fresh_token("")?,
+            id,
+            thread: (name, thread),
             owner: (principal.kind, principal.subject.clone()),
             revision,
             shows_forms,
@@ -58,11 +66,6 @@ impl Session {
             running: Mutex::default(),
             is_heard: AtomicBool::new(false),
         })
-    }
-
-    /// Gives the name of its conversation.
-    pub(crate) fn thread(&self) -> String {
-        format!("mcp-{}", self.id)
     }
 
     /// Prepares a request to the client: its id, and where the answer comes.

@@ -171,16 +171,19 @@ async fn request(
     };
     let _ = match answered {
         Ok(Answer::Now(bytes)) => sender.send(bytes).await,
-        Ok(Answer::Call(mut exchange)) => loop {
-            let sent = match exchange.step().await {
-                Step::Last(last) => break sender.send(last.bytes).await,
-                Step::Message(bytes) => sender.send(bytes).await,
-                Step::Idle => Ok(()),
-            };
-            if sent.is_err() {
-                break sent;
+        Ok(Answer::Call(mut exchange)) => {
+            exchange.leave();
+            loop {
+                let sent = match exchange.step().await {
+                    Step::Last(last) => break sender.send(last.bytes).await,
+                    Step::Message(bytes) => sender.send(bytes).await,
+                    Step::Idle => Ok(()),
+                };
+                if sent.is_err() {
+                    break sent;
+                }
             }
-        },
+        }
         Ok(Answer::Listens(mut listener)) => {
             while let Some(message) = listener.next().await {
                 if !message.is_empty() && sender.send(message).await.is_err() {

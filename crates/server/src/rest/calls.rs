@@ -133,13 +133,14 @@ pub(crate) async fn make(
     };
     let wait = new.wait.unwrap_or_else(|| !is_async(&app, &call.capability));
     let id = call.id.as_str().to_owned();
-    let started = app.engine.start(call);
+    let attended = app.engine.attend(call);
     let timestamp = names::time(app.now_ms());
     let (status, mut body) = if wait {
-        let Ended { outcome, duration_ms } = started.ended().await;
+        let Ended { outcome, duration_ms } = attended.await;
         app.measures.call(outcome.status());
         (StatusCode::OK, json!(project::tool_call_response(&outcome, &id, duration_ms, timestamp)))
     } else {
+        drop(attended);
         (StatusCode::ACCEPTED, json!(project::still_running(&id, timestamp)))
     };
     if let Some(map) = body.as_object_mut() {

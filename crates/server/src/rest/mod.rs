@@ -120,8 +120,12 @@ async fn wrong_method() -> ApiError {
 
 /// Keeps browsers from guessing what an answer might be, and from showing it inside another page.
 async fn no_sniffing(request: axum::extract::Request, next: axum::middleware::Next) -> Response {
+    protected(next.run(request).await)
+}
+
+/// Adds what keeps a browser from that.
+pub(crate) fn protected(mut response: Response) -> Response {
     use axum::http::HeaderValue;
-    let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     headers.insert("x-frame-options", HeaderValue::from_static("DENY"));

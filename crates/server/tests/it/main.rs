@@ -15,6 +15,7 @@ mod calls;
 mod cards;
 mod cuts;
 mod doors;
+mod front;
 mod house;
 mod issuers;
 mod limits;

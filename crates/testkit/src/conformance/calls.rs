@@ -131,7 +131,7 @@ pub async fn a_refusal_is_recorded(place: &dyn Place) {
     refused.basis = None;
     assert_eq!(store.begin(refused.clone()).await, Ok(Begun::Fresh));
     let expected = CallRecord {
-        call: refused.call.clone(),
+        call: refused.call.as_ref().clone(),
         basis: None,
         rule: refused.rule.clone(),
         state: CallState::Ended(outcome.clone()),

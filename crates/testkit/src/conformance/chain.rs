@@ -35,7 +35,7 @@ pub async fn a_step_is_an_event_that_tells_it(place: &dyn Place) {
     let intent = intent(call("c", "t"), ask());
     assert_eq!(beginning.why.as_deref(), Some("it takes some care"));
     let parts = beginning.into_parts(intent.call.id.clone(), thread("t"));
-    assert_eq!(parts, (intent.call, intent.basis, intent.rule));
+    assert_eq!(parts, (intent.call.as_ref().clone(), intent.basis, intent.rule));
     let answer: Value = serde_json::from_str(answer).expect("an answer");
     assert_eq!(answer, json!({"answer": "yes", "by": "ann"}));
     let conclusion: Conclusion<'_> = serde_json::from_str(outcome).expect("an end");

@@ -59,7 +59,7 @@ pub fn intent(call: Call, next: Next) -> Intent {
         sensitivity: Sensitivity::Medium,
         confined: true,
     };
-    Intent { call, basis: Some(basis), rule: "some-rule".to_owned(), next, at: at(1) }
+    Intent { call: call.into(), basis: Some(basis), rule: "some-rule".to_owned(), next, at: at(1) }
 }
 
 /// Says that a person is asked.
