@@ -196,13 +196,15 @@ pub async fn run(folder: &str, peers: &[(String, Vec<String>)]) -> Value {
     let few = Arc::new(Running::own(&["remit", &format!("{folder}/few"), "10"]));
     let many = Arc::new(Running::own(&["remit", &format!("{folder}/many"), "10000"]));
     let echo = Arc::new(Running::own(&["echo"]));
-    let rmcp = Arc::new(Running::own(&["rmcp"]));
+    let rmcp = Arc::new(Running::own(&["rmcp", "plain"]));
+    let lean = Arc::new(Running::own(&["rmcp", "lean"]));
     let mut all = vec![
         Contestant::new("echo", &echo, Kind::Echo, 10, 50).await,
         Contestant::new("mcp", &few, Kind::Mcp, 10, 50).await,
         Contestant::new("calls", &few, Kind::Rest, 10, 50).await,
         Contestant::new("mcp of many", &many, Kind::Mcp, 10_000, 50).await,
         Contestant::new("rmcp", &rmcp, Kind::Mcp, 10, 50).await,
+        Contestant::new("rmcp without sessions", &lean, Kind::Mcp, 10, 50).await,
     ];
     for (name, words) in peers {
         let server = Arc::new(Running::start(words));

@@ -49,16 +49,19 @@ pub fn run(which: &[&str]) -> ! {
                 let router = Router::new().route("/events", get(listen)).route("/say", post(say));
                 bare(router.with_state(sender)).await;
             }
-            ["rmcp"] => {
-                // What costs it least: no sessions, and answers that are no streams.
-                let config = StreamableHttpServerConfig::default()
-                    .with_json_response(true)
-                    .with_legacy_session_mode(false);
+            ["rmcp", how] => {
+                // As it comes; or what costs it least: no sessions, and answers that are no streams.
+                let config = match *how {
+                    "lean" => StreamableHttpServerConfig::default()
+                        .with_json_response(true)
+                        .with_legacy_session_mode(false),
+                    _ => StreamableHttpServerConfig::default(),
+                };
                 let manager = Arc::new(LocalSessionManager::default());
                 let service = StreamableHttpService::new(|| Ok(Peer), manager, config);
                 bare(Router::new().route_service("/mcp", service)).await;
             }
-            _ => panic!("remit DIR CAPABILITIES | echo | broadcast | rmcp"),
+            _ => panic!("remit DIR CAPABILITIES | echo | broadcast | rmcp plain|lean"),
         }
     });
     std::process::exit(0)
