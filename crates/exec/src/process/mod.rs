@@ -2,12 +2,13 @@
 //!
 //! From the outside in: [`pool`] keeps workers warm and [`service`] keeps one running; a [`worker`]
 //! speaks the contract of `docs/workers.md` with one process; [`launch`] starts that process so that it
-//! can reach what [`confine`] says and nothing else; `method` runs what calls back; [`runtime`] finds the interpreter to start. What
-//! runs between the start and the program is in `stage`, in the process itself.
+//! can reach what [`confine`] says and nothing else; `method` runs what calls back; [`runtime`] finds the interpreter to
+//! start; `known` remembers which process a call needs. What runs between the start and the program is in `stage`, in the process itself.
 
 pub mod confine;
 mod executor;
 mod guard;
+mod known;
 pub mod launch;
 mod lending;
 mod lines;
