@@ -111,6 +111,12 @@ impl ProcessExecutor {
         Self { launcher: self.launcher.clone().heard_by(hear), ..self }
     }
 
+    /// Starts processes by this one, which may have begun already.
+    #[must_use]
+    pub fn launched_by(self, launcher: Launcher) -> Self {
+        Self { launcher, ..self }
+    }
+
     /// Goes on under another policy: calls that start from now on get what it lends.
     pub fn lend(&self, lent: Lent) {
         *self.lent.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(lent);
@@ -125,6 +131,7 @@ impl ProcessExecutor {
             pool.shutdown().await;
         }
         let services: Vec<_> = self.services().drain().map(|(_, service)| service).collect();
+        self.launcher.end_spares().await;
         for service in services {
             // A call may still hold it; dropping the last handle stops it too.
             if let Some(service) = Arc::into_inner(service) {
