@@ -83,3 +83,84 @@ impl Asked {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use remit_engine::catalog::{Catalog, Settings};
+    use remit_engine::policy::Policy;
+    use remit_model::{Binding, Capability, Dialect, Manifest, Permission};
+    use serde_json::json;
+
+    use super::super::{Confinement, Plan, Program, Sandbox};
+    use super::*;
+
+    fn entry() -> Arc<Entry> {
+        let mut manifest = Manifest::new(Dialect::Tool);
+        manifest.capabilities = vec![Capability {
+            name: "tool.run".to_owned(),
+            description: String::new(),
+            input_schema: json!({}),
+            output_schema: None,
+            permission: Permission::Undeclared,
+            sensitivity: None,
+            timeout_ms: None,
+            binding: Binding::Human,
+        }];
+        let source = Source {
+            name: "tool".to_owned(),
+            origin: "here".to_owned(),
+            root: None,
+            manifest,
+            hash: String::new(),
+            settings: Ok(Settings::default()),
+            problem: None,
+        };
+        let catalog = Catalog::build(vec![source], Arc::new(Policy::default()));
+        Arc::clone(catalog.get("tool.run").unwrap())
+    }
+
+    fn key() -> Arc<Key> {
+        let program = Program {
+            path: PathBuf::from("/bin/true"),
+            args: Vec::new(),
+            roots: Vec::new(),
+            directory: PathBuf::from("/"),
+        };
+        let plan = Plan { program, confinement: Confinement::default(), sandbox: Sandbox::On };
+        Arc::new(Key { plan, settings: String::new(), user: "ada".to_owned() })
+    }
+
+    #[test]
+    fn what_was_worked_out_is_for_the_same_user_policy_and_source() {
+        let (known, entry, lent, key) =
+            (Known::default(), entry(), Arc::new(Lent::default()), key());
+        assert!(known.find(&entry, "ada", &lent).is_none());
+        known.keep(&entry, "ada", Arc::clone(&lent), Arc::clone(&key), Instant::now());
+        assert!(Arc::ptr_eq(&known.find(&entry, "ada", &lent).unwrap(), &key));
+        assert!(known.find(&entry, "bob", &lent).is_none());
+        assert!(known.find(&entry, "ada", &Arc::new(Lent::default())).is_none());
+        // The same manifest, read again: its settings may be others.
+        assert!(known.find(&self::entry(), "ada", &lent).is_none());
+    }
+
+    #[test]
+    fn it_is_remembered_for_a_moment_and_not_without_bound() {
+        let (known, entry, lent, key) =
+            (Known::default(), entry(), Arc::new(Lent::default()), key());
+        let long_ago = Instant::now().checked_sub(FRESH).unwrap();
+        let keep = |user: usize, since| {
+            known.keep(&entry, &user.to_string(), Arc::clone(&lent), Arc::clone(&key), since);
+        };
+        keep(0, long_ago);
+        assert!(known.find(&entry, "0", &lent).is_none());
+        (0..MOST).for_each(|user| keep(user, long_ago));
+        assert_eq!(known.lock().len(), MOST);
+        // What is old makes room.
+        keep(MOST, Instant::now());
+        assert_eq!(known.lock().len(), 1);
+        (0..=MOST).for_each(|user| keep(user, Instant::now() + FRESH));
+        assert_eq!(known.lock().len(), MOST);
+    }
+}

@@ -98,9 +98,9 @@ impl Launcher {
             Some(spare) => spare,
             None => self.begin(&ahead)?,
         };
-        let started = process.go_on(&order, None).await;
+        let started = process.go_on(&order, None).await?;
         self.shelf.make_later(self, ahead);
-        started
+        Ok(started)
     }
 
     /// Starts a program that calls back on its standard input, with a credential in its environment,
