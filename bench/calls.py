@@ -58,23 +58,37 @@ def many(bench: Bench) -> None:
     bench.add("the same among 10,000 capabilities", many, "among 10", few, within=1.25)
 
 
+def tools() -> list[tuple[str, str, str, Path, str]]:
+    """Gives the tools that are called: language, runtime, interpreter, directory and entry."""
+    return [("Python", "python", python(), CHECKOUT / "examples" / "counting", "count_words.py"),
+            ("JavaScript", "javascript", node(), CHECKOUT / "tools" / "javascript", "count_words.js")]
+
+
+def tool(bench: Bench, what: str, runtime: str, program: str, folder: Path, entry: str) -> dict[str, Time]:
+    """Measures calls of one tool."""
+    data = bench.folder / f"{what}-{runtime}"
+    data.mkdir()
+    answer = bench.ask(bench.rust, what, str(data), bench.remit, runtime, program, str(folder), entry)
+    return {name: Time.of(times) for name, times in answer.items()}
+
+
 def warm(bench: Bench) -> None:
     """Calls a tool that waits for calls, through everything, against the pipe to it and the commits alone."""
-    for name, program, tools, entry in (
-        ("python", python(), CHECKOUT / "examples" / "counting", "count_words.py"),
-        ("javascript", node(), CHECKOUT / "tools" / "javascript", "count_words.js"),
-    ):
-        say(f"a warm {name} tool")
-        folder = bench.folder / f"warm-{name}"
-        folder.mkdir()
-        answer = bench.ask(bench.rust, "warm", str(folder), bench.remit, name, program, str(tools), entry)
-        ours, pipe, commits = (Time.of(answer[key]) for key in ("pipeline", "pipe", "two commits"))
-        both = Time.of(answer["pipe between commits"])
-        what = f"a warm {'Python' if name == 'python' else 'JavaScript'} call, recorded"
-        bench.judge(what, ours, "the pipe to the same worker", pipe, "CPU ≤ 5×", ours.cpu <= 5 * pipe.cpu)
-        bench.judge(what, ours, "that pipe between two commits", both, "wall ≤ 1×", ours.wall <= both.wall)
-        bench.notes.append(f"Of {what}, {span(commits.cpu)} of CPU and {span(commits.wall)} are what two commits of its "
-                           f"rows take alone: without them {(ours.cpu - commits.cpu) / pipe.cpu:.1f}× the CPU of the pipe.")
+    for language, *which in tools():
+        say(f"warm {language} tools, from 16 callers and from one")
+        many, one = tool(bench, "together", *which), tool(bench, "warm", *which)
+        ours, pipe = many["pipeline"], many["pipe"]
+        bench.judge(f"warm {language} calls from 16 callers, recorded", ours, "the pipes to 16 such workers", pipe,
+                    "CPU ≤ 5×", ours.cpu <= 5 * pipe.cpu)
+        ours, between, commits = one["pipeline"], one["pipe between commits"], one["two commits"]
+        bench.judge(f"a warm {language} call from one caller, recorded", ours, "the pipe between two commits", between,
+                    "wall ≤ 1×", ours.wall <= between.wall)
+        pipe = one["pipe"]
+        bench.notes.append(
+            f"From one caller a warm {language} call takes {ours.cpu / pipe.cpu:.1f}× the CPU of the pipe, {span(pipe.cpu)}: "
+            f"it pays for two whole commits, which alone take {span(commits.cpu)} of CPU and {span(commits.wall)}. "
+            f"The pipe between them takes {between.cpu / pipe.cpu:.1f}×. From 16 callers the pipes between commits take "
+            f"{many['pipe between commits'].cpu / many['pipe'].cpu:.1f}× the CPU of the pipes.")
 
 
 def home(bench: Bench, name: str) -> tuple[Path, list[str]]:
@@ -86,20 +100,24 @@ def home(bench: Bench, name: str) -> tuple[Path, list[str]]:
 
 
 def cold(bench: Bench) -> None:
-    """Calls a Python tool with a whole command, against the interpreter alone on the same request."""
+    """Calls Python tools that no process waits for, in an engine and with a whole command, against the interpreter."""
     say("a cold Python tool")
+    _, *which = tools()[0]
+    _, program, folder, entry = which
+    both = tool(bench, "cold", *which)
+    bench.add("a cold Python call in a running engine, recorded", both["call"], "python3 -I tool.py until it answers",
+              both["bare"], within=1.3)
     _, options = home(bench, "cold")
-    tools = CHECKOUT / "examples" / "counting"
-    program = python()
-    call = [bench.remit, "call", "count_words.count", json.dumps(REQUEST["parameters"]), "--tools", str(tools), *options]
-    bare = {"words": [program, "-I", str(tools / "count_words.py")], "input": json.dumps(REQUEST) + "\n"}
+    call = [bench.remit, "call", "count_words.count", json.dumps(REQUEST["parameters"]), "--tools", str(folder), *options]
+    bare = {"words": [program, "-I", str(folder / entry)], "input": json.dumps(REQUEST) + "\n"}
     # Found the way the bare one is: without a version manager's script.
     commands = json.dumps([{"words": call, "path": str(Path(program).parent)}, bare])
     bench.ask(bench.rust, "spawn", "3", commands)
     ours, theirs = bench.ask(bench.rust, "spawn", "40", commands)["runs"]
     if ours["code"] != 0 or theirs["code"] != 0:
         sys.exit(f"a cold call failed: {ours['code']}, {theirs['code']}")
-    bench.add("`remit call` of a Python tool", Time.of(ours), "python3 -I tool.py", Time.of(theirs), within=1.3)
+    bench.add("`remit call` of a Python tool, the whole command", Time.of(ours), "python3 -I tool.py", Time.of(theirs),
+              within=1.3)
 
 
 def confined(bench: Bench) -> None:

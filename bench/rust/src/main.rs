@@ -5,6 +5,7 @@
 
 mod bare;
 mod calls;
+mod cold;
 mod crowd;
 mod house;
 mod http;
@@ -15,6 +16,7 @@ mod phases;
 mod serve;
 mod spawn;
 mod streams;
+mod together;
 mod warm;
 
 use std::hint::black_box;
@@ -36,9 +38,14 @@ fn main() {
         ["diff", old, new, old_half, new_half] => differ([old, new], [old_half, new_half]),
         ["calls", folder] => calls::run(Path::new(folder)),
         ["spawn", rounds, commands] => spawn::run(rounds.parse().expect("a number"), commands),
-        ["warm", folder, remit, runtime, program, tools, entry] => {
+        [what @ ("warm" | "together" | "cold"), folder, remit, runtime, program, tools, entry] => {
             let tool = warm::Tool { runtime, program, folder: Path::new(tools), entry };
-            warm::run(Path::new(folder), Path::new(remit), &tool)
+            let run = match *what {
+                "warm" => warm::run,
+                "together" => together::run,
+                _ => cold::run,
+            };
+            run(Path::new(folder), Path::new(remit), &tool)
         }
         ["serve", which @ ..] => serve::run(which),
         ["server", folder, peers] => {
@@ -51,7 +58,7 @@ fn main() {
         ["oneshot", remit, program] => oneshot::run(Path::new(remit), Path::new(program)),
         _ => panic!(
             "phases DIR | canonical FILE | diff OLD NEW OLD NEW | calls DIR | spawn ROUNDS COMMANDS | \
-             warm DIR REMIT RUNTIME PROGRAM TOOLS ENTRY | oneshot REMIT PROGRAM | serve WHICH | \
+             warm|together|cold DIR REMIT RUNTIME PROGRAM TOOLS ENTRY | oneshot REMIT PROGRAM | serve WHICH | \
              server DIR PEERS | streams DIR | crowd DIR | publish DIR OLD NEW"
         ),
     };

@@ -2,14 +2,16 @@
 //! against the commits alone.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use remit_engine::Engine;
 use remit_engine::catalog::{Catalog, Settings, Source};
 use remit_engine::policy::Policy;
-use remit_exec::process::{Limits, Options, PoolOptions, ProcessExecutor, Sandbox};
+use remit_exec::process::{
+    Launcher, Limits, Options, PoolOptions, ProcessExecutor, Sandbox, Spares,
+};
 use remit_model::{
     Binding, Call, Capability, Dialect, Execution, Manifest, Permission, Runtime, Sensitivity,
 };
@@ -22,8 +24,8 @@ use crate::measure::{Stopwatch, middle};
 const CALLS: usize = 20;
 const ROUNDS: usize = 60;
 const WARM_UP: usize = 5;
-const NAME: &str = "count_words.count";
-const NAMES: [&str; 4] = ["pipeline", "pipe", "two commits", "pipe between commits"];
+pub const NAME: &str = "count_words.count";
+pub const NAMES: [&str; 4] = ["pipeline", "pipe", "two commits", "pipe between commits"];
 const TEXT: &str = "to be or not to be, that is the question";
 
 /// Is what is called, and how it is started without Remit.
@@ -38,7 +40,7 @@ pub struct Tool<'a> {
 }
 
 impl Tool<'_> {
-    fn catalog(&self) -> Catalog {
+    pub fn catalog(&self) -> Catalog {
         let (runtime, execution) = match self.runtime {
             "python" => (Runtime::Python, Execution::Sync),
             _ => (Runtime::Javascript, Execution::Sync),
@@ -67,18 +69,18 @@ impl Tool<'_> {
         Catalog::build(vec![source], Arc::new(Policy::default()))
     }
 
+    /// Gives the command that starts it without Remit.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
+        if self.runtime == "python" {
+            command.arg("-I");
+        }
+        command.arg(self.folder.join(self.entry)).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+    }
+
     fn worker(&self) -> Worker {
-        let (program, args): (&str, &[&str]) = match self.runtime {
-            "python" => (self.program, &["-I"]),
-            _ => (self.program, &[]),
-        };
-        let mut child = Command::new(program)
-            .args(args)
-            .arg(self.folder.join(self.entry))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the interpreter starts");
+        let mut child = self.command().spawn().expect("the interpreter starts");
         let (requests, answers) = (child.stdin.take(), child.stdout.take());
         Worker {
             requests: requests.expect("a pipe"),
@@ -109,27 +111,29 @@ impl Worker {
     }
 }
 
-fn request(number: u64) -> String {
+pub fn request(number: u64) -> String {
     let asked = json!({"id": number.to_string(), "command": "count", "parameters": {"text": TEXT}, "settings": {}, "context": {"call_id": format!("call-{number:012}"), "timeout_ms": 5_000}});
     format!("{asked}\n")
 }
 
-fn call(number: u64, thread: &str) -> Call {
+pub fn call(number: u64, thread: &str) -> Call {
     house::call(number, thread, NAME.to_owned(), json!({"text": TEXT}))
 }
 
-fn engine(folder: &Path, launcher: PathBuf) -> Engine {
+/// Makes an engine that runs tools as `remit serve` does.
+pub fn engine(folder: &Path, launcher: &Path, pool: PoolOptions) -> Engine {
     let data = folder.join("data");
     let executor = ProcessExecutor::new(Options {
-        launcher,
+        launcher: launcher.to_owned(),
         handler: "unused".to_owned(),
         sandbox: Sandbox::On,
         lent: remit_exec::process::Lent { limits: Limits::default(), ..Default::default() },
         hidden: vec![data.clone()],
         guarded: Vec::new(),
-        pool: PoolOptions::default(),
+        pool,
         visitors: None,
     });
+    let executor = executor.launched_by(Launcher::new(launcher).with_spares(Spares::Always));
     house::engine(&data, Arc::new(executor))
 }
 
@@ -139,7 +143,7 @@ pub fn run(folder: &Path, launcher: &Path, tool: &Tool<'_>) -> Value {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let engine = engine(folder, launcher.to_owned());
+        let engine = engine(folder, launcher, PoolOptions::default());
         engine.swap(tool.catalog());
         let bodies = house::bodies(&engine, call(0, "sample")).await;
         let bare = Bare::open(folder, 1, NAME, bodies);

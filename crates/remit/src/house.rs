@@ -15,8 +15,10 @@ use std::sync::Arc;
 use remit_engine::catalog::Catalog;
 use remit_engine::{Engine, Parts};
 use remit_exec::process::pool::PoolOptions;
-use remit_exec::process::{Hear, Lent, Options, ProcessExecutor, Sandbox, Visitors};
-use remit_model::Caller;
+use remit_exec::process::{
+    Hear, Launcher, Lent, Options, ProcessExecutor, Sandbox, Spares, Visitors,
+};
+use remit_model::{Binding, Caller};
 use remit_server::Doorway;
 use remit_store::sqlite::SqliteStore;
 
@@ -103,8 +105,7 @@ impl Place {
 
     /// Says how processes are started and what they never reach.
     fn processes(&self, offer: &Offer) -> Result<Options, String> {
-        let launcher = std::env::current_exe()
-            .map_err(|error| format!("cannot find the binary that starts tools: {error}"))?;
+        let launcher = own_binary()?;
         let hidden = [
             Some(config::data_directory(self.data.as_deref())?),
             config::policy_file(self.config.as_deref()),
@@ -119,7 +120,7 @@ impl Place {
         Ok(Options {
             launcher,
             handler: HANDLER.to_owned(),
-            sandbox: if offer.operator.sandbox_off { Sandbox::Off } else { Sandbox::On },
+            sandbox: offer.sandbox(),
             lent: offer.lent(),
             hidden,
             guarded,
@@ -132,7 +133,9 @@ impl Place {
     fn executor(&self, offer: &Offer, doorway: &Doorway) -> Result<ProcessExecutor, String> {
         let door = Arc::new(doorway.clone());
         let visitors = Some(Visitors { modules: remit_handlers::method::MODULES, door });
-        Ok(ProcessExecutor::new(Options { visitors, ..self.processes(offer)? }))
+        let options = Options { visitors, ..self.processes(offer)? };
+        let launcher = Launcher::new(&options.launcher).with_spares(Spares::Always);
+        Ok(ProcessExecutor::new(options).launched_by(launcher))
     }
 
     /// Gives the flags that name the same place to another process.
@@ -177,21 +180,27 @@ impl Place {
         self.store()
     }
 
+    /// Gives what starts the process of one call.
+    pub(crate) fn launcher(&self, hear: Option<Hear>) -> Result<Launcher, String> {
+        let launcher = Launcher::new(own_binary()?).with_spares(Spares::Once);
+        Ok(match hear {
+            Some(hear) => launcher.heard_by(hear),
+            None => launcher,
+        })
+    }
+
     /// Puts an engine together over this offer.
     pub(crate) fn engine(
         &self,
         offer: Offer,
         asking: TerminalApprover,
-        hear: Option<Hear>,
+        launcher: Launcher,
     ) -> Result<Engine, String> {
         let store = self.store()?;
         let confined = !offer.operator.sandbox_off;
         let clock = Arc::new(SystemClock::new());
         let doorway = Doorway::new(store.clone(), clock.clone());
-        let mut executor = self.executor(&offer, &doorway)?;
-        if let Some(hear) = hear {
-            executor = executor.heard_by(hear);
-        }
+        let executor = self.executor(&offer, &doorway)?.launched_by(launcher);
         let engine = Engine::new(Parts {
             executor: Arc::new(executor),
             store,
@@ -206,7 +215,29 @@ impl Place {
     }
 }
 
+fn own_binary() -> Result<PathBuf, String> {
+    std::env::current_exe()
+        .map_err(|error| format!("cannot find the binary that starts tools: {error}"))
+}
+
 impl Offer {
+    fn sandbox(&self) -> Sandbox {
+        if self.operator.sandbox_off { Sandbox::Off } else { Sandbox::On }
+    }
+
+    /// Begins to start the process that a call will need, so that it is done while the record is
+    /// opened and the call written down. Must be called inside a runtime.
+    pub(crate) fn prepare(&self, launcher: &Launcher, capability: &str) {
+        let Some(entry) = self.catalog.get(capability) else { return };
+        let calls_back = entry.source.root.is_none()
+            && remit_handlers::method::MODULES.contains(&entry.source.name.as_str());
+        if matches!(entry.capability.binding, Binding::Process { .. }) && !calls_back {
+            let access = self.catalog.policy().scopes.get(&entry.scope);
+            let network = access.is_some_and(|access| access.network);
+            launcher.prepare(self.sandbox(), network, self.operator.process_limits());
+        }
+    }
+
     /// Gives what the policy lends to processes.
     fn lent(&self) -> Lent {
         let scopes = self.catalog.policy().scopes.clone();

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use remit_engine::catalog::{Entry, Settings};
@@ -18,6 +18,7 @@ use remit_model::{Answer, Binding, Execution, Failure, Outcome, Runtime};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use super::known::Known;
 use super::lending;
 use super::method::{self, Method};
 use super::pool::{Key, Pool, PoolOptions};
@@ -26,7 +27,7 @@ use super::runtime::{Interpreters, Kind};
 use super::service::{Service, ServiceOptions};
 use super::tail::Hear;
 use super::words;
-use super::worker::{Until, WorkerError};
+use super::worker::Until;
 use super::{Confinement, Launcher, Limits, Plan, Program, Sandbox};
 
 /// Is what the operator settled.
@@ -82,7 +83,8 @@ pub struct ProcessExecutor {
     launcher: Launcher,
     interpreters: Interpreters,
     pool: OnceLock<Pool>,
-    services: Mutex<HashMap<Key, Arc<Service>>>,
+    services: Mutex<HashMap<Arc<Key>, Arc<Service>>>,
+    known: Known,
     /// Gives turns to those that call back, as the pool does to all others.
     visits: Semaphore,
 }
@@ -96,6 +98,7 @@ impl ProcessExecutor {
             interpreters: Interpreters::default(),
             pool: OnceLock::new(),
             services: Mutex::default(),
+            known: Known::default(),
             visits: Semaphore::new(options.pool.most_busy),
             lent: Mutex::new(Arc::new(options.lent.clone())),
             options,
@@ -106,6 +109,12 @@ impl ProcessExecutor {
     #[must_use]
     pub fn heard_by(self, hear: Hear) -> Self {
         Self { launcher: self.launcher.clone().heard_by(hear), ..self }
+    }
+
+    /// Starts processes by this one, which may have begun already.
+    #[must_use]
+    pub fn launched_by(self, launcher: Launcher) -> Self {
+        Self { launcher, ..self }
     }
 
     /// Goes on under another policy: calls that start from now on get what it lends.
@@ -121,10 +130,8 @@ impl ProcessExecutor {
         if let Some(pool) = self.pool.get() {
             pool.shutdown().await;
         }
-        let services: Vec<_> = {
-            let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-            services.drain().map(|(_, service)| service).collect()
-        };
+        let services: Vec<_> = self.services().drain().map(|(_, service)| service).collect();
+        self.launcher.end_spares().await;
         for service in services {
             // A call may still hold it; dropping the last handle stops it too.
             if let Some(service) = Arc::into_inner(service) {
@@ -137,8 +144,16 @@ impl ProcessExecutor {
         self.pool.get_or_init(|| Pool::new(self.launcher.clone(), self.options.pool.clone()))
     }
 
-    fn service(&self, key: &Key) -> Arc<Service> {
-        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+    fn services(&self) -> MutexGuard<'_, HashMap<Arc<Key>, Arc<Service>>> {
+        self.services.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn running_service(&self, key: &Arc<Key>) -> Option<Arc<Service>> {
+        self.services().get(key).cloned()
+    }
+
+    fn service(&self, key: &Arc<Key>) -> Arc<Service> {
+        let mut services = self.services();
         let start = || {
             Arc::new(Service::start(
                 self.launcher.clone(),
@@ -148,7 +163,7 @@ impl ProcessExecutor {
         };
         // One that was started under other settings or another policy ends with its last call.
         services.retain(|other, _| other == key || other.plan.program != key.plan.program);
-        Arc::clone(services.entry(key.clone()).or_insert_with(start))
+        Arc::clone(services.entry(Arc::clone(key)).or_insert_with(start))
     }
 
     /// Finds who lets it call back, if it is one that does.
@@ -172,7 +187,7 @@ impl ProcessExecutor {
         if let Some(Value::String(zone)) = settings.values.get("time_zone") {
             program.args.push(format!("--time-zone={zone}"));
         }
-        let confinement = self.confinement(entry, settings)?;
+        let confinement = self.confinement(entry, settings, &self.lent())?;
         let plan = Plan { program, confinement, sandbox: self.options.sandbox };
         let called_off = || Failure::new("CANCELLED", "the call was called off");
         let _turn = tokio::select! {
@@ -184,7 +199,7 @@ impl ProcessExecutor {
         let deadline = Instant::now() + running.timeout + SLACK;
         let until = Until { deadline, cancel: &running.cancel };
         method::run(&self.launcher, &plan, visit, &method, until).await.map_err(|error| {
-            failure(&error, Runtime::Native, |said| words::shown(said, entry, settings))
+            words::failure(&error, Runtime::Native, |said| words::shown(said, entry, settings))
         })
     }
 
@@ -196,17 +211,6 @@ impl ProcessExecutor {
             return Err(Failure::new("NOT_A_PROCESS", "this capability does not run as a process"));
         };
         let settings = settings(entry)?;
-        let program = self.program(entry, *runtime, file).await?;
-        let confinement = self.confinement(entry, settings)?;
-        let key = Key {
-            plan: Plan { program, confinement, sandbox: self.options.sandbox },
-            settings: settings.fingerprint.clone(),
-            // A service is one process for everybody.
-            user: match execution {
-                Execution::Service => String::new(),
-                Execution::Sync | Execution::Async => call.call().caller.user.clone(),
-            },
-        };
         let values = Value::Object(settings.values.clone());
         let request = protocol::Request {
             command,
@@ -223,19 +227,56 @@ impl ProcessExecutor {
                 message: said.message.map(|text| settings.redactor.text(&text)),
             });
         };
-        let answer = match execution {
-            Execution::Service => self.service(&key).call(&request, until, &progress).await,
-            Execution::Sync | Execution::Async => {
-                self.pool().call(&Arc::new(key), &request, until, &progress).await
+        // A service is one process for everybody.
+        let is_service = *execution == Execution::Service;
+        let user = if is_service { "" } else { call.call().caller.user.as_str() };
+        let lent = self.lent();
+        let answer = 'answer: {
+            if let Some(key) = self.known.find(entry, user, &lent) {
+                let warm = if !is_service {
+                    self.pool().call_warm(&key, &request, until, &progress).await
+                } else if let Some(service) = self.running_service(&key) {
+                    Some(service.call(&request, until, &progress).await)
+                } else {
+                    None
+                };
+                if let Some(answer) = warm {
+                    break 'answer answer;
+                }
+            }
+            let key = self.key(entry, (*runtime, file), settings, (user, lent)).await?;
+            if is_service {
+                self.service(&key).call(&request, until, &progress).await
+            } else {
+                self.pool().call(&key, &request, until, &progress).await
             }
         };
         answer.map(Answered).map_err(|error| {
             // A service speaks of everybody's calls, so what it said is not for one caller.
-            let own = *execution != Execution::Service;
-            failure(&error, *runtime, |said| {
-                own.then(|| words::shown(said, entry, settings)).flatten()
+            words::failure(&error, *runtime, |said| {
+                (!is_service).then(|| words::shown(said, entry, settings)).flatten()
             })
         })
+    }
+
+    /// Works out which process a call needs.
+    async fn key(
+        &self,
+        entry: &Entry,
+        (runtime, file): (Runtime, &str),
+        settings: &Settings,
+        (user, lent): (&str, Arc<Lent>),
+    ) -> Result<Arc<Key>, Failure> {
+        let since = Instant::now();
+        let program = self.program(entry, runtime, file).await?;
+        let confinement = self.confinement(entry, settings, &lent)?;
+        let key = Arc::new(Key {
+            plan: Plan { program, confinement, sandbox: self.options.sandbox },
+            settings: settings.fingerprint.clone(),
+            user: user.to_owned(),
+        });
+        self.known.keep(entry, user, lent, Arc::clone(&key), since);
+        Ok(key)
     }
 
     /// Gives what is built in, which is this binary.
@@ -272,10 +313,15 @@ impl ProcessExecutor {
         Ok(program)
     }
 
-    /// Works out what the process may reach, anew for every call: the policy may have changed, and so
-    /// may what its names lead to.
-    fn confinement(&self, entry: &Entry, settings: &Settings) -> Result<Confinement, Failure> {
-        lending::confinement(&self.options, &self.lent(), &entry.scope, directories(settings))
+    /// Works out what a process may reach, anew for every one that is started: the policy may have
+    /// changed, and so may what its names lead to.
+    fn confinement(
+        &self,
+        entry: &Entry,
+        settings: &Settings,
+        lent: &Lent,
+    ) -> Result<Confinement, Failure> {
+        lending::confinement(&self.options, lent, &entry.scope, directories(settings))
             .map_err(|why| Failure::new("NOT_CONFIGURED", why.to_string()))
     }
 }
@@ -320,39 +366,6 @@ fn directories(settings: &Settings) -> Vec<PathBuf> {
         }
         _ => Vec::new(),
     }
-}
-
-/// Gives the failure a caller sees, with what the tool wrote as far as it may be shown.
-fn failure(
-    error: &WorkerError,
-    runtime: Runtime,
-    shown: impl Fn(&str) -> Option<String>,
-) -> Failure {
-    let mut message = error.to_string();
-    let mut details = serde_json::Map::new();
-    let mut tell = |key: &str, text: &str| {
-        if let Some(text) = shown(text) {
-            details.insert(key.to_owned(), text.into());
-        }
-    };
-    match error {
-        WorkerError::BadAnswer { line, said, .. } => {
-            tell("line", line);
-            tell("stderr", said);
-        }
-        WorkerError::Ended { how, said } => {
-            tell("stderr", said);
-            if runtime == Runtime::Native && how.starts_with("exit code 127") {
-                message.push_str("; a first line with `#!/usr/bin/env` finds no interpreter in the confinement: say `runtime: python` or `runtime: javascript`, or write `#!` with the interpreter's whole path");
-            }
-        }
-        WorkerError::NotStarted(_)
-        | WorkerError::TimedOut
-        | WorkerError::Cancelled
-        | WorkerError::TooMuchOutput { .. } => {}
-    }
-    let failure = Failure::new(error.code(), message);
-    if details.is_empty() { failure } else { failure.with_details(Value::Object(details)) }
 }
 
 impl Executor for ProcessExecutor {

@@ -3,22 +3,23 @@
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use remit_engine::visit::CREDENTIAL;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::confine::ConfineError;
+use super::confine::{ConfineError, Confinement, Limits, Sandbox};
 use super::lines::{Lines, NoLine};
-use super::plan::{Greeting, MOST_PLAN_BYTES, Outer, Plan};
+use super::plan::{Ahead, Greeting, MOST_PLAN_BYTES, Order, Outer, Plan};
 use super::runtime;
+use super::spare::{Shelf, Spares};
 use super::stage;
 use super::tail::{Hear, Tail};
 
@@ -37,6 +38,7 @@ pub struct Launcher {
     program: PathBuf,
     groups: bool,
     hear: Option<Hear>,
+    shelf: Shelf,
 }
 
 impl Default for Launcher {
@@ -49,7 +51,7 @@ impl Default for Launcher {
 impl Launcher {
     /// Uses a binary that calls [`stage()`](super::stage()) first thing.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), groups: true, hear: None }
+        Self { program: program.into(), groups: true, hear: None, shelf: Shelf::default() }
     }
 
     /// Makes no control groups, even where it could.
@@ -64,54 +66,99 @@ impl Launcher {
         Self { hear: Some(hear), ..self }
     }
 
+    /// Makes starts ahead.
+    #[must_use]
+    pub fn with_spares(self, when: Spares) -> Self {
+        Self { shelf: Shelf::new(when), ..self }
+    }
+
+    /// Makes a start ahead for plans that are confined like this. Must be called inside a runtime.
+    pub fn prepare(&self, sandbox: Sandbox, network: bool, limits: Limits) {
+        self.shelf.make(self, Ahead { sandbox, network, limits, groups: self.groups });
+    }
+
+    /// Tells how many starts made ahead wait for a plan.
+    pub fn spares(&self) -> usize {
+        self.shelf.count()
+    }
+
+    /// Ends what was started ahead. Nothing is from now on.
+    pub async fn end_spares(&self) {
+        self.shelf.close().await;
+    }
+
     pub(super) fn program(&self) -> &Path {
         &self.program
     }
 
     /// Starts a program and returns when its confinement stands.
     pub async fn start(&self, plan: &Plan) -> Result<Process, StartError> {
-        self.launch(plan, Stdio::piped(), None, self.hear.clone()).await
+        let (ahead, order) = self.order(plan, None)?;
+        let process = match self.shelf.take(&ahead) {
+            Some(spare) => spare,
+            None => self.begin(&ahead)?,
+        };
+        let started = process.go_on(&order, None).await?;
+        self.shelf.make_later(self, ahead);
+        Ok(started)
     }
 
-    /// Starts a program that calls back on its standard input, with a credential in its environment.
-    /// Nobody hears what it says, in case that is the credential.
+    /// Starts a program that calls back on its standard input, with a credential in its environment,
+    /// and gives the other end of that. Nobody hears what it says, in case that is the credential.
     pub(super) async fn start_visiting(
         &self,
         plan: &Plan,
-        input: UnixStream,
         credential: &str,
-    ) -> Result<Process, StartError> {
-        self.launch(plan, Stdio::from(OwnedFd::from(input)), Some(credential), None).await
+    ) -> Result<(Process, UnixStream), StartError> {
+        let (ahead, order) = self.order(plan, Some(credential))?;
+        let cannot = |error: io::Error| {
+            StartError(format!("no connection to the process can be made: {error}"))
+        };
+        let (mut ours, theirs) = UnixStream::pair().map_err(cannot)?;
+        let theirs = theirs.into_std().map_err(cannot)?;
+        theirs.set_nonblocking(false).map_err(cannot)?;
+        let process = self.spawn(&ahead, Stdio::from(OwnedFd::from(theirs)), None)?;
+        Ok((process.go_on(&order, Some(&mut ours)).await?, ours))
     }
 
-    async fn launch(
-        &self,
-        plan: &Plan,
-        input: Stdio,
-        credential: Option<&str>,
-        hear: Option<Hear>,
-    ) -> Result<Process, StartError> {
+    /// Writes down what is to run, and what can be done before that is known.
+    fn order(&self, plan: &Plan, credential: Option<&str>) -> Result<(Ahead, Vec<u8>), StartError> {
         plan.check().map_err(|ConfineError(why)| StartError(why))?;
         let mut plan = plan.clone();
-        runtime::fit(&mut plan.program.args, &plan.confinement.limits);
-        let outer = Outer { plan, remit: std::process::id(), groups: self.groups };
-        let text = serde_json::to_string(&outer)
+        let Confinement { network, limits, .. } = &plan.confinement;
+        runtime::fit(&mut plan.program.args, limits);
+        let (sandbox, network, limits) = (plan.sandbox, *network, limits.clone());
+        let ahead = Ahead { sandbox, network, limits, groups: self.groups };
+        let order = Order { plan, credential: credential.map(str::to_owned) };
+        let text = serde_json::to_vec(&order)
             .map_err(|error| StartError(format!("a path in the plan is not text: {error}")))?;
+        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
         if text.len() > MOST_PLAN_BYTES {
             let why = format!(
-                "the plan has {} bytes, more than {MOST_PLAN_BYTES}; lend fewer files, or the directories they are in",
-                text.len()
+                "the plan has {length} bytes, more than {MOST_PLAN_BYTES}; lend fewer files, or the directories they are in",
             );
             return Err(StartError(why));
         }
+        Ok((ahead, [&length.to_le_bytes(), text.as_slice()].concat()))
+    }
+
+    /// Starts the stages, which wait for a plan.
+    pub(super) fn begin(&self, ahead: &Ahead) -> Result<Process, StartError> {
+        self.spawn(ahead, Stdio::piped(), self.hear.clone())
+    }
+
+    fn spawn(
+        &self,
+        ahead: &Ahead,
+        input: Stdio,
+        hear: Option<Hear>,
+    ) -> Result<Process, StartError> {
+        let outer = Outer { ahead: ahead.clone(), remit: std::process::id() };
+        let text = serde_json::to_string(&outer).map_err(|error| StartError(error.to_string()))?;
         let mut command = Command::new(&self.program);
         command.arg(stage::OUTER).arg(text).process_group(0).env_clear();
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
-        }
-        if let Some(credential) = credential {
-            // Not in the plan: that is an argument, which everybody on the machine can read.
-            command.env(CREDENTIAL, credential);
         }
         let pipes = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = pipes.spawn().map_err(|error| {
@@ -119,24 +166,7 @@ impl Launcher {
         })?;
         // Ours of the other's end is closed with it.
         drop(command);
-        let mut process = Process::new(child, Tail::heard_by(hear))?;
-        match timeout(START, process.greeting()).await {
-            Ok(Ok(pid)) => {
-                process.pid = pid;
-                Ok(process)
-            }
-            Ok(Err(why)) => {
-                process.end().await;
-                Err(why)
-            }
-            Err(_) => {
-                process.end().await;
-                Err(StartError(format!(
-                    "the confinement did not stand within {} s",
-                    START.as_secs()
-                )))
-            }
-        }
+        Process::new(child, Tail::heard_by(hear))
     }
 }
 
@@ -181,6 +211,39 @@ impl Process {
         let answers = Lines::new(answers);
         let requests = child.stdin.take();
         Ok(Self { child, pid: 0, requests, answers, tail, drain })
+    }
+
+    /// Hands the stages their order, where nothing else is their input, and returns when the
+    /// confinement stands.
+    async fn go_on(
+        mut self,
+        order: &[u8],
+        input: Option<&mut UnixStream>,
+    ) -> Result<Self, StartError> {
+        let go_on = async {
+            // If it cannot be written they have been refused something, and say what.
+            let _ = match (input, &mut self.requests) {
+                (Some(input), _) => input.write_all(order).await,
+                (None, Some(input)) => input.write_all(order).await,
+                (None, None) => Ok(()),
+            };
+            self.greeting().await
+        };
+        match timeout(START, go_on).await {
+            Ok(Ok(pid)) => {
+                self.pid = pid;
+                Ok(self)
+            }
+            Ok(Err(why)) => {
+                self.end().await;
+                Err(why)
+            }
+            Err(_) => {
+                self.end().await;
+                let why = format!("the confinement did not stand within {} s", START.as_secs());
+                Err(StartError(why))
+            }
+        }
     }
 
     async fn greeting(&mut self) -> Result<u32, StartError> {

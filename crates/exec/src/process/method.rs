@@ -6,13 +6,14 @@
 //! Its standard input is a socket, whose other end is the server: so it needs no network, and nobody
 //! else can take its place.
 
-use std::os::unix::net::UnixStream;
+use std::os::fd::AsFd as _;
 
 use remit_engine::redact::Redactor;
 use remit_engine::visit::Visit;
 use remit_model::{Answer, Failure, Outcome};
 use serde_json::{Map, Value};
 use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
 
 use super::launch::{Launcher, Process};
 use super::lines::NoLine;
@@ -38,7 +39,7 @@ pub(super) async fn run(
     let launched = tokio::select! {
         biased;
         () = until.cancel.cancelled() => return Err(WorkerError::Cancelled),
-        launched = launch(launcher, plan, &visit.credential) => launched?,
+        launched = launcher.start_visiting(plan, &visit.credential) => launched?,
     };
     let (mut process, ours) = launched;
     let most = usize::try_from(plan.confinement.limits.output_bytes).unwrap_or(usize::MAX);
@@ -70,31 +71,17 @@ pub(super) async fn run(
     }
 }
 
-async fn launch(
-    launcher: &Launcher,
-    plan: &Plan,
-    credential: &str,
-) -> Result<(Process, UnixStream), WorkerError> {
-    let cannot = |error: std::io::Error| {
-        WorkerError::NotStarted(format!("no connection to the process can be made: {error}"))
-    };
-    let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
-    ours.set_nonblocking(true).map_err(cannot)?;
-    Ok((launcher.start_visiting(plan, theirs, credential).await?, ours))
-}
-
 /// Gives the process its input, lets it ask the server, and takes the line it writes.
 async fn talk(
     process: &mut Process,
-    ours: UnixStream,
+    mut ours: UnixStream,
     visit: Visit,
     method: &Method<'_>,
     most: usize,
 ) -> Result<Vec<u8>, WorkerError> {
     let ended = || WorkerError::Ended { how: String::new(), said: String::new() };
     // Held until the line is there: the process is ended when all of our ends are closed.
-    let held = ours.try_clone().map_err(|_| ended())?;
-    let mut ours = tokio::net::UnixStream::from_std(ours).map_err(|_| ended())?;
+    let held = ours.as_fd().try_clone_to_owned().map_err(|_| ended())?;
     let mut input = serde_json::to_vec(method.input).unwrap_or_default();
     input.push(b'\n');
     ours.write_all(&input).await.map_err(|_| ended())?;

@@ -1,13 +1,15 @@
-//! What the two stages of a start are told.
+//! What the two stages of a start are told: some of it before it is known what is to run.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::confine::{ConfineError, Confinement, Sandbox, lendable};
+use super::confine::{ConfineError, Confinement, Limits, Sandbox, lendable};
 
-/// Is the longest plan that fits in one argument of a command line on Linux (128 KiB with its end).
+/// Is the longest plan.
 pub(crate) const MOST_PLAN_BYTES: usize = 131_071;
+/// Is the longest order: a plan and a credential.
+pub(super) const MOST_ORDER_BYTES: usize = MOST_PLAN_BYTES + (4 << 10);
 
 /// Is a program to run and what it needs to run at all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,20 +57,39 @@ impl Program {
     }
 }
 
+/// Is what both stages are told before there is a plan.
+///
+/// It stands in their arguments, which anybody on the machine can read. Two plans that have this in
+/// common can be started from the same beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ahead {
+    pub(super) sandbox: Sandbox,
+    pub(super) network: bool,
+    pub(super) limits: Limits,
+    /// Whether control groups are used where they can be had.
+    pub(super) groups: bool,
+}
+
+impl Ahead {
+    /// Tells whether a plan can be started from this beginning.
+    pub(super) fn fits(&self, plan: &Plan) -> bool {
+        let Confinement { network, limits, .. } = &plan.confinement;
+        self.sandbox == plan.sandbox && self.network == *network && self.limits == *limits
+    }
+}
+
 /// Is what Remit hands to the first stage.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Outer {
-    pub(super) plan: Plan,
+    pub(super) ahead: Ahead,
     /// Remit's own process, with which the first stage ends.
     pub(super) remit: u32,
-    /// Whether control groups are used where they can be had.
-    pub(super) groups: bool,
 }
 
 /// Is what the first stage hands to the second.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Inner {
-    pub(super) plan: Plan,
+    pub(super) ahead: Ahead,
     /// The first stage's process, as `/proc` calls it.
     pub(super) parent: u32,
     /// Whether the second stage is the first process of a namespace of its own.
@@ -79,6 +100,15 @@ pub(super) struct Inner {
     pub(super) grouped: bool,
     /// `TMPDIR` where there is no private root.
     pub(super) scratch: Option<PathBuf>,
+}
+
+/// Is what the second stage waits for on its standard input, before everything that the program will
+/// read there: four bytes that say how long it is, and this as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) plan: Plan,
+    /// What the program gets in its environment to call back with.
+    pub(super) credential: Option<String>,
 }
 
 /// Is the first line a start writes to standard output, before the program has a say.

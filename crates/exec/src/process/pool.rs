@@ -1,10 +1,11 @@
 //! Keeps workers warm, so that a call does not pay for starting an interpreter.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::launch::Launcher;
@@ -13,7 +14,7 @@ use super::protocol::{Answer, Request};
 use super::worker::{Sink, Until, Worker, WorkerError};
 
 /// Is what two calls must have in common to be served by the same worker.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The program and its confinement.
     pub plan: Plan,
@@ -21,6 +22,13 @@ pub struct Key {
     pub settings: String,
     /// Whose calls they are: what one person's call left in a worker is not for another.
     pub user: String,
+}
+
+impl Hash for Key {
+    /// Takes what differs most: a plan is long, and is compared anyway.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.user, &self.settings, &self.plan.program.args).hash(state);
+    }
 }
 
 /// Is how many workers there may be, and for how long.
@@ -43,7 +51,7 @@ impl Default for PoolOptions {
         Self {
             most_busy: 32,
             most_idle: 16,
-            most_idle_of_a_kind: 4,
+            most_idle_of_a_kind: 16,
             idle_for: Duration::from_secs(300),
             most_calls: 1_000,
         }
@@ -68,7 +76,7 @@ pub struct Pool(Arc<Shared>);
 struct Shared {
     launcher: Launcher,
     options: PoolOptions,
-    busy: Semaphore,
+    busy: Arc<Semaphore>,
     closing: CancellationToken,
     idle: Mutex<Idle>,
 }
@@ -91,7 +99,7 @@ impl Pool {
     pub fn new(launcher: Launcher, options: PoolOptions) -> Self {
         let pool = Self(Arc::new(Shared {
             launcher,
-            busy: Semaphore::new(options.most_busy),
+            busy: Arc::new(Semaphore::new(options.most_busy)),
             closing: CancellationToken::new(),
             idle: Mutex::default(),
             options,
@@ -108,24 +116,66 @@ impl Pool {
         until: Until<'_>,
         progress: Sink<'_>,
     ) -> Result<Answer, WorkerError> {
-        let shared = &self.0;
-        let _turn = within(until, &shared.closing, shared.busy.acquire())
-            .await?
-            .map_err(|_| WorkerError::Cancelled)?;
-        let mut worker = match self.warm(key).await {
+        let turn = self.turn(until).await?;
+        let worker = match self.warm(key).await {
             Some(worker) => worker,
-            None => within(until, &shared.closing, self.start(key)).await??,
+            None => within(until, &self.0.closing, self.start(key)).await??,
         };
+        self.ask(key, (worker, turn), request, until, progress).await
+    }
+
+    /// Makes one call if there is a warm worker for it.
+    pub async fn call_warm(
+        &self,
+        key: &Arc<Key>,
+        request: &Request<'_>,
+        until: Until<'_>,
+        progress: Sink<'_>,
+    ) -> Option<Result<Answer, WorkerError>> {
+        let turn = match self.turn(until).await {
+            Ok(turn) => turn,
+            Err(error) => return Some(Err(error)),
+        };
+        let worker = self.warm(key).await?;
+        Some(self.ask(key, (worker, turn), request, until, progress).await)
+    }
+
+    async fn turn(&self, until: Until<'_>) -> Result<OwnedSemaphorePermit, WorkerError> {
+        let Shared { busy, closing, .. } = &*self.0;
+        if let Ok(turn) = Arc::clone(busy).try_acquire_owned()
+            && !closing.is_cancelled()
+            && !until.cancel.is_cancelled()
+        {
+            return Ok(turn);
+        }
+        let turn = within(until, closing, Arc::clone(busy).acquire_owned()).await?;
+        turn.map_err(|_| WorkerError::Cancelled)
+    }
+
+    async fn ask(
+        &self,
+        key: &Arc<Key>,
+        (mut worker, turn): (Worker, OwnedSemaphorePermit),
+        request: &Request<'_>,
+        until: Until<'_>,
+        progress: Sink<'_>,
+    ) -> Result<Answer, WorkerError> {
         let outcome = tokio::select! {
             biased;
             outcome = worker.call(request, until, progress) => outcome,
-            () = shared.closing.cancelled() => {
+            () = self.0.closing.cancelled() => {
                 worker.end().await;
                 Err(WorkerError::Cancelled)
             }
         };
-        if outcome.is_ok() {
-            self.keep(key, worker).await;
+        if outcome.is_ok()
+            && let Some(mut out) = self.keep(key, worker)
+        {
+            // Whoever asked has the answer. The turn is given back when the process is gone.
+            tokio::spawn(async move {
+                out.end().await;
+                drop(turn);
+            });
         }
         outcome
     }
@@ -134,7 +184,9 @@ impl Pool {
     pub async fn prewarm(&self, key: &Arc<Key>, count: usize) -> Result<(), WorkerError> {
         for _ in 0..count {
             let worker = self.start(key).await?;
-            self.keep(key, worker).await;
+            if let Some(mut out) = self.keep(key, worker) {
+                out.end().await;
+            }
         }
         Ok(())
     }
@@ -175,16 +227,13 @@ impl Pool {
         }
     }
 
-    /// Puts a worker back, unless it has served long enough.
-    async fn keep(&self, key: &Arc<Key>, worker: Worker) {
+    /// Puts a worker back, unless it has served long enough, and gives the one that has to go.
+    fn keep(&self, key: &Arc<Key>, worker: Worker) -> Option<Worker> {
         let fit = worker.calls() < self.0.options.most_calls && worker.is_fit();
-        let out = if fit && !self.0.closing.is_cancelled() {
+        if fit && !self.0.closing.is_cancelled() {
             self.0.idle().put(key, worker, &self.0.options)
         } else {
             Some(worker)
-        };
-        if let Some(mut out) = out {
-            out.end().await;
         }
     }
 

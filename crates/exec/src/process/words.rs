@@ -1,13 +1,48 @@
-//! What a tool that failed wrote, made fit to be shown: without secrets, also without halves of them.
+//! What is said of a tool that failed, and what it wrote, made fit to be shown: without secrets, also
+//! without halves of them.
 
 use remit_engine::catalog::{Entry, Settings};
-use remit_model::text;
+use remit_model::{Failure, Runtime, text};
 use serde_json::Value;
 
 use super::tail::CUT;
+use super::worker::WorkerError;
 
 /// Is how much longer than itself a secret can be in the forms in which it is recognised.
 const WIDEST: usize = 6;
+
+/// Gives the failure a caller sees, with what the tool wrote as far as it may be shown.
+pub(super) fn failure(
+    error: &WorkerError,
+    runtime: Runtime,
+    shown: impl Fn(&str) -> Option<String>,
+) -> Failure {
+    let mut message = error.to_string();
+    let mut details = serde_json::Map::new();
+    let mut tell = |key: &str, text: &str| {
+        if let Some(text) = shown(text) {
+            details.insert(key.to_owned(), text.into());
+        }
+    };
+    match error {
+        WorkerError::BadAnswer { line, said, .. } => {
+            tell("line", line);
+            tell("stderr", said);
+        }
+        WorkerError::Ended { how, said } => {
+            tell("stderr", said);
+            if runtime == Runtime::Native && how.starts_with("exit code 127") {
+                message.push_str("; a first line with `#!/usr/bin/env` finds no interpreter in the confinement: say `runtime: python` or `runtime: javascript`, or write `#!` with the interpreter's whole path");
+            }
+        }
+        WorkerError::NotStarted(_)
+        | WorkerError::TimedOut
+        | WorkerError::Cancelled
+        | WorkerError::TooMuchOutput { .. } => {}
+    }
+    let failure = Failure::new(error.code(), message);
+    if details.is_empty() { failure } else { failure.with_details(Value::Object(details)) }
+}
 
 /// Gives what a tool wrote without its secrets, or nothing if nothing is left.
 ///

@@ -21,4 +21,5 @@ mod pool;
 mod runtime;
 mod scripts;
 mod service;
+mod spares;
 mod support;

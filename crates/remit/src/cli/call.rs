@@ -9,6 +9,7 @@ use remit_engine::{Ended, Engine, Started};
 use remit_manifest::read::{self, Format, Limits};
 use remit_model::{Binding, Call, CallId, Execution, Outcome, Severity, ThreadId, text};
 use serde_json::Value;
+use tokio::runtime::Runtime;
 
 use super::{Exit, Output, detach, verbose};
 use crate::approve::{Answers, TerminalApprover};
@@ -73,7 +74,7 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
-    match prepared(arguments).and_then(|(engine, call)| make(arguments, &engine, &call)) {
+    match house::runtime().and_then(|runtime| answered(arguments, runtime)) {
         Ok(response) => report(arguments, &response, output),
         Err(message) => {
             for line in message.lines() {
@@ -84,6 +85,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
     }
 }
 
+fn answered(arguments: &Arguments, runtime: Runtime) -> Result<ToolCallResponse, String> {
+    let (engine, call) = {
+        let _inside = runtime.enter();
+        prepared(arguments)?
+    };
+    make(arguments, runtime, &engine, &call)
+}
+
+/// Reads all that the call depends on. Must be called inside a runtime.
 fn prepared(arguments: &Arguments) -> Result<(Engine, Call), String> {
     let input = input(&arguments.input)?;
     let thread = ThreadId::parse(&arguments.thread)
@@ -119,7 +129,12 @@ fn prepared(arguments: &Arguments) -> Result<(Engine, Call), String> {
     }
     let asking = TerminalApprover { answers, leaves: arguments.detached };
     let hear = arguments.verbose.then(|| verbose::hear(&offer.catalog, &arguments.name));
-    let engine = arguments.place.engine(offer, asking, hear)?;
+    let launcher = arguments.place.launcher(hear)?;
+    // A process that leaves the terminal has started nothing before that.
+    if !arguments.detach && !arguments.detached {
+        offer.prepare(&launcher, &arguments.name);
+    }
+    let engine = arguments.place.engine(offer, asking, launcher)?;
     let call = Call {
         id,
         caller: house::caller(None, arguments.agent.as_deref()),
@@ -155,12 +170,17 @@ pub(super) fn input(argument: &str) -> Result<Value, String> {
     Err(format!("the input is not JSON: {why}"))
 }
 
-fn make(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<ToolCallResponse, String> {
+fn make(
+    arguments: &Arguments,
+    runtime: Runtime,
+    engine: &Engine,
+    call: &Call,
+) -> Result<ToolCallResponse, String> {
     if arguments.detach {
-        return hand_over(arguments, engine, call);
+        return hand_over(arguments, &runtime, engine, call);
     }
     let (id, is_async) = (call.id.clone(), is_async(engine, &call.capability));
-    let (ended, confined) = go(arguments, engine, call)?;
+    let (ended, confined) = go(arguments, runtime, engine, call)?;
     let mut response =
         ended_response(&ended.outcome, id.as_str(), ended.duration_ms).with_confinement(confined);
     response.execution_id = is_async.then(|| id.as_str().to_owned());
@@ -180,6 +200,7 @@ fn is_async(engine: &Engine, name: &str) -> bool {
 /// Has another process make the call, and returns when it runs.
 fn hand_over(
     arguments: &Arguments,
+    runtime: &Runtime,
     engine: &Engine,
     call: &Call,
 ) -> Result<ToolCallResponse, String> {
@@ -196,7 +217,7 @@ fn hand_over(
     let mut child = detach::start(call, flags, arguments.may_ask())?;
     let key = call.key();
     let begun = detach::begun(engine.store().as_ref(), &key, &mut child);
-    let record = house::runtime()?.block_on(begun)?;
+    let record = runtime.block_on(begun)?;
     let id = call.id.as_str();
     let response = match &record.state {
         CallState::Ended(outcome) => ended_response(outcome, id, record.duration_ms.unwrap_or(0)),
@@ -210,11 +231,15 @@ fn is_confined(record: &CallRecord) -> bool {
 }
 
 /// Makes the call and waits for its end; tells also whether it was confined.
-fn go(arguments: &Arguments, engine: &Engine, call: &Call) -> Result<(Ended, bool), String> {
+fn go(
+    arguments: &Arguments,
+    runtime: Runtime,
+    engine: &Engine,
+    call: &Call,
+) -> Result<(Ended, bool), String> {
     let watched = std::io::stderr().is_terminal()
         && arguments.format == super::PlainFormat::Human
         && !arguments.detached;
-    let runtime = house::runtime()?;
     let ended = runtime.block_on(async {
         let now = remit_engine::ports::Clock::now(&crate::clock::SystemClock::new());
         engine.store().recover(now).await.map_err(|error| error.to_string())?;

@@ -56,7 +56,8 @@ fn explained(arguments: &Arguments) -> Result<Explanation, String> {
     let thread = ThreadId::parse(&arguments.thread).ok_or("the thread is not an id")?;
     let offer = arguments.place.offer()?;
     let asking = TerminalApprover { answers: Answers::Deny, leaves: false };
-    let engine = arguments.place.engine(offer, asking, None)?;
+    let launcher = arguments.place.launcher(None)?;
+    let engine = arguments.place.engine(offer, asking, launcher)?;
     let judge_input = input.is_some();
     let call = Call {
         id: remit_engine::fresh_call_id(),

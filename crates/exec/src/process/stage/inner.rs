@@ -5,13 +5,16 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::SigSet;
 use remit_engine::visit::CREDENTIAL;
+use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::super::confine::{SCRATCH, Sandbox};
-use super::super::plan::{Greeting, Inner};
-use super::{files, limits, mounts, privileges, root, syscalls, while_};
+use super::super::plan::{Ahead, Greeting, Inner, MOST_ORDER_BYTES, Order, Plan};
+use super::syscalls::Filters;
+use super::{files, limits, mounts, privileges, root, while_};
 
 /// Is where a confined process looks for programs. Few of them exist for it.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -22,24 +25,40 @@ const UNBOUNDED: &str = "processes of root cannot be limited here: run Remit as 
 /// Runs the inner stage. Does not return unless something is missing.
 pub(super) fn run(text: &OsStr) -> ExitCode {
     match prepare(text) {
-        Ok((inner, pid)) => become_program(&inner, pid),
+        Ok((inner, order, pid)) => become_program(&inner, &order, pid),
         Err(why) => super::refuse(&why),
     }
 }
 
-fn prepare(text: &OsStr) -> Result<(Inner, u32), String> {
-    let text = text.to_str().ok_or("the plan is not text")?;
-    let inner: Inner = serde_json::from_str(text).map_err(while_("the plan cannot be read"))?;
+fn prepare(text: &OsStr) -> Result<(Inner, Order, u32), String> {
+    let text = text.to_str().ok_or("what is asked is not text")?;
+    let inner: Inner =
+        serde_json::from_str(text).map_err(while_("what is asked cannot be read"))?;
     let pid = die_with_parent(inner.parent)?;
     // A signal to its own group must not reach the keeper, nor may it have the keeper's terminal.
     rustix::process::setsid().map_err(while_("cannot leave the first stage's session"))?;
-    let bounded = match inner.plan.sandbox {
-        Sandbox::On => confine(&inner)?,
-        Sandbox::Off => {
+    let filters = match inner.ahead.sandbox {
+        Sandbox::On => Some(ready(&inner.ahead)?),
+        Sandbox::Off => None,
+    };
+    // Nothing above depends on the plan, and all of it may have happened long before there is one.
+    let order = take_order()?;
+    let plan = &order.plan;
+    if !inner.ahead.fits(plan) {
+        return Err("the plan is for another process".to_owned());
+    }
+    plan.check().map_err(|error| error.to_string())?;
+    if inner.namespaced {
+        let cannot = while_("mount namespaces cannot be made");
+        unshare(CloneFlags::CLONE_NEWNS).map_err(cannot)?;
+    }
+    let bounded = match filters {
+        Some(filters) => confine(&inner, plan, &filters)?,
+        None => {
             if inner.namespaced {
                 mounts::renew_proc()?;
             }
-            limits::apply(&inner.plan.confinement.limits, Sandbox::Off)?;
+            limits::apply(&plan.confinement.limits, Sandbox::Off)?;
             true
         }
     };
@@ -48,28 +67,62 @@ fn prepare(text: &OsStr) -> Result<(Inner, u32), String> {
         return Err(UNBOUNDED.to_owned());
     }
     SigSet::empty().thread_set_mask().map_err(while_("cannot unblock signals"))?;
-    let program = &inner.plan.program.path;
+    let program = &plan.program.path;
     rustix::fs::access(program, rustix::fs::Access::EXEC_OK).map_err(|error| {
         format!("`{}` cannot be executed ({error}); check its mode and place", program.display())
     })?;
-    Ok((inner, pid))
+    Ok((inner, order, pid))
+}
+
+/// Reads the order from standard input, and not a byte of what follows it: that is the program's.
+fn take_order() -> Result<Order, String> {
+    let mut length = [0; 4];
+    take(&mut length)?;
+    let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+    if length > MOST_ORDER_BYTES {
+        return Err("the plan is too long".to_owned());
+    }
+    let mut text = vec![0; length];
+    take(&mut text)?;
+    serde_json::from_slice(&text).map_err(while_("the plan cannot be read"))
+}
+
+fn take(mut into: &mut [u8]) -> Result<(), String> {
+    // The handle of the standard library reads ahead.
+    let input = std::io::stdin();
+    while !into.is_empty() {
+        match rustix::io::read(&input, &mut *into) {
+            Ok(0) => return Err("there is no plan".to_owned()),
+            Ok(count) => into = into.get_mut(count..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(format!("the plan cannot be read: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// Does what of the confinement does not depend on the plan: gives the filters of system calls.
+fn ready(ahead: &Ahead) -> Result<Filters, String> {
+    rustix::system::sethostname(b"remit").map_err(while_("cannot set the host name"))?;
+    // A process that waits for a plan keeps nobody from unmounting what it happens to stand in.
+    rustix::process::chdir("/").map_err(while_("cannot enter the root"))?;
+    Filters::new(ahead.network)
 }
 
 /// Puts up the layers, and tells whether the number of processes is bounded by them.
-fn confine(inner: &Inner) -> Result<bool, String> {
-    let bounds = &inner.plan.confinement.limits;
-    rustix::system::sethostname(b"remit").map_err(while_("cannot set the host name"))?;
+fn confine(inner: &Inner, plan: &Plan, filters: &Filters) -> Result<bool, String> {
+    let bounds = &plan.confinement.limits;
     let bounded = !inner.unlimited || limits::bound_namespace(bounds);
     if !bounded && !inner.grouped {
         return Err(UNBOUNDED.to_owned());
     }
-    let lent = root::enter(&inner.plan)?;
+    let lent = root::enter(plan)?;
     limits::apply(bounds, Sandbox::On)?;
     privileges::drop_all()?;
-    files::restrict(&lent, &inner.plan.confinement)?;
-    std::env::set_current_dir(&inner.plan.program.directory)
+    files::restrict(&lent, &plan.confinement)?;
+    std::env::set_current_dir(&plan.program.directory)
         .map_err(while_("cannot enter the tool's directory"))?;
-    syscalls::filter(inner.plan.confinement.network, inner.plan.program.is_built_in())?;
+    filters.apply(plan.program.is_built_in())?;
     Ok(bounded)
 }
 
@@ -86,8 +139,8 @@ fn die_with_parent(parent: u32) -> Result<u32, String> {
     me.to_str().and_then(|me| me.parse().ok()).ok_or_else(|| "no process id".to_owned())
 }
 
-fn become_program(inner: &Inner, pid: u32) -> ExitCode {
-    let program = &inner.plan.program;
+fn become_program(inner: &Inner, order: &Order, pid: u32) -> ExitCode {
+    let program = &order.plan.program;
     let mut command = Command::new(&program.path);
     command.args(&program.args).env_clear().env("LANG", "C.UTF-8");
     match &inner.scratch {
@@ -98,8 +151,7 @@ fn become_program(inner: &Inner, pid: u32) -> ExitCode {
             command.current_dir(existing(&program.directory))
         }
     };
-    // The only variable of the caller's that goes on to a program, and only where there is one.
-    if let Some(credential) = std::env::var_os(CREDENTIAL) {
+    if let Some(credential) = &order.credential {
         command.env(CREDENTIAL, credential);
     }
     super::greet(&Greeting::Ready { pid });

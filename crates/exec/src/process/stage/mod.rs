@@ -8,6 +8,9 @@
 //! Remit ── outer ──(new namespaces)── inner, process 1 ──exec── program
 //! ```
 //!
+//! Neither knows at first what is to run: *inner* reads that from its standard input, so that a start can
+//! be made ahead (`spare`).
+//!
 //! *outer* stays as the program's keeper: it ends the namespace, and all that lives in it, as soon as
 //! Remit asks, or dies, or closes the pipe of requests; and it reaps, so that when it is gone there is
 //! nothing left. *inner* puts up the layers one by one, says so, and executes the program.

@@ -14,8 +14,8 @@ use nix::sys::signalfd::SignalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::super::confine::{Confinement, Sandbox};
-use super::super::plan::{Inner, Outer, Plan};
+use super::super::confine::Sandbox;
+use super::super::plan::{Ahead, Inner, Outer};
 use super::groups::Group;
 use super::while_;
 
@@ -65,15 +65,14 @@ impl Keeper {
     fn start(text: &OsStr) -> Result<Self, String> {
         close_strays();
         let signals = listen()?;
-        let text = text.to_str().ok_or("the plan is not text")?;
-        let asked: Outer = serde_json::from_str(text).map_err(while_("the plan cannot be read"))?;
-        let remit = watch_parent(asked.remit)?;
-        let plan = asked.plan;
-        plan.check().map_err(|error| error.to_string())?;
+        let text = text.to_str().ok_or("what is asked is not text")?;
+        let Outer { ahead, remit } =
+            serde_json::from_str(text).map_err(while_("what is asked cannot be read"))?;
+        let remit = watch_parent(remit)?;
         let unlimited = is_root_of_the_machine();
-        let mut group = if asked.groups { Group::make(&plan.confinement.limits) } else { None };
-        let namespaced = separate(&plan)?;
-        let scratch = match plan.sandbox {
+        let mut group = if ahead.groups { Group::make(&ahead.limits) } else { None };
+        let namespaced = separate(&ahead)?;
+        let scratch = match ahead.sandbox {
             Sandbox::On => None,
             Sandbox::Off => Some(make_scratch()?),
         };
@@ -81,7 +80,7 @@ impl Keeper {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(while_("cannot become the parent of orphans"))?;
         let inner = Inner {
-            plan,
+            ahead,
             parent: std::process::id(),
             namespaced,
             unlimited,
@@ -186,24 +185,22 @@ fn listen() -> Result<SignalFd, String> {
 }
 
 /// Moves into new namespaces and tells whether processes have one of their own.
-fn separate(plan: &Plan) -> Result<bool, String> {
+///
+/// Mounts are not among them: the second stage moves into some of its own when it knows the plan, and
+/// sees what is mounted then. Until then it holds nothing of the machine's.
+fn separate(ahead: &Ahead) -> Result<bool, String> {
     let root = rustix::process::geteuid().is_root();
-    match plan.sandbox {
-        Sandbox::On => separate_all(&plan.confinement, root).map(|()| true),
+    match ahead.sandbox {
+        Sandbox::On => separate_all(ahead, root).map(|()| true),
         // A user namespace would take powers away from the program, and the operator asked for none
         // to be taken: only root gets a process namespace here, others are hunted down at the end.
-        Sandbox::Off => {
-            Ok(root && unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS).is_ok())
-        }
+        Sandbox::Off => Ok(root && unshare(CloneFlags::CLONE_NEWPID).is_ok()),
     }
 }
 
-fn separate_all(confinement: &Confinement, root: bool) -> Result<(), String> {
-    let mut flags = CloneFlags::CLONE_NEWPID
-        | CloneFlags::CLONE_NEWNS
-        | CloneFlags::CLONE_NEWIPC
-        | CloneFlags::CLONE_NEWUTS;
-    if !confinement.network {
+fn separate_all(ahead: &Ahead, root: bool) -> Result<(), String> {
+    let mut flags = CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS;
+    if !ahead.network {
         flags |= CloneFlags::CLONE_NEWNET;
     }
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
@@ -247,7 +244,7 @@ fn make_scratch() -> Result<PathBuf, String> {
 }
 
 fn spawn(inner: &Inner) -> Result<Child, String> {
-    let text = serde_json::to_string(inner).map_err(while_("the plan cannot be written"))?;
+    let text = serde_json::to_string(inner).map_err(while_("what is asked cannot be written"))?;
     let child = Command::new("/proc/self/exe")
         .arg(super::INNER)
         .arg(text)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::confine::Limits;
 use super::groups::Group;
-use super::syscalls;
+use super::syscalls::Filters;
 
 /// Is one thing to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ fn attempt(layer: Layer) -> Result<String, String> {
         Layer::Mounts => namespace("mount", CloneFlags::CLONE_NEWNS),
         Layer::Landlock => landlock(),
         Layer::Seccomp => {
-            syscalls::filter(false, false)?;
+            Filters::new(false)?.apply(false)?;
             Ok("system calls can be filtered".to_owned())
         }
         Layer::Groups => groups(),

@@ -16,24 +16,40 @@ use super::{modes, table, while_};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Restricts the system calls of this process, for good.
-pub(super) fn filter(network: bool, built_in: bool) -> Result<(), String> {
-    let programs = [
-        (
-            allowed(network, built_in),
-            SeccompAction::Errno(errno(libc::ENOSYS)),
-            SeccompAction::Allow,
-        ),
-        (refused(network), SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM))),
-    ];
-    for (rules, otherwise, matched) in programs {
-        let program = rules
-            .and_then(|rules| compile(rules, otherwise, matched))
-            .map_err(while_("cannot write the filter of system calls"))?;
-        seccompiler::apply_filter(&program)
-            .map_err(while_("seccomp is not offered by this kernel"))?;
+/// Are the filters, written and not yet put up: writing them takes longer.
+pub(super) struct Filters {
+    network: bool,
+    allowed: BpfProgram,
+    refused: BpfProgram,
+}
+
+impl Filters {
+    /// Writes the filters of a program with or without network.
+    pub(super) fn new(network: bool) -> Result<Self, String> {
+        let never = SeccompAction::Errno(errno(libc::EPERM));
+        let refused = refused(network).and_then(|r| compile(r, SeccompAction::Allow, never));
+        let refused = refused.map_err(while_(CANNOT))?;
+        Ok(Self { network, allowed: allowing(network, false)?, refused })
     }
-    Ok(())
+
+    /// Restricts the system calls of this process, for good.
+    pub(super) fn apply(&self, built_in: bool) -> Result<(), String> {
+        let own = if built_in { Some(allowing(self.network, true)?) } else { None };
+        for filter in [own.as_ref().unwrap_or(&self.allowed), &self.refused] {
+            seccompiler::apply_filter(filter)
+                .map_err(while_("seccomp is not offered by this kernel"))?;
+        }
+        Ok(())
+    }
+}
+
+const CANNOT: &str = "cannot write the filter of system calls";
+
+fn allowing(network: bool, built_in: bool) -> Result<BpfProgram, String> {
+    let missing = SeccompAction::Errno(errno(libc::ENOSYS));
+    allowed(network, built_in)
+        .and_then(|rules| compile(rules, missing, SeccompAction::Allow))
+        .map_err(while_(CANNOT))
 }
 
 fn errno(number: i32) -> u32 {
