@@ -37,7 +37,7 @@ pub(crate) struct Place {
     /// The tools directory: manifests, and the files they run [default: tools, if there is one]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) tools: Option<PathBuf>,
-    /// The directory of tool configurations [default: configs in the tools directory]
+    /// The directory of tool configurations [default: configs in the tools directory; without one, configs]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) configs: Option<PathBuf>,
     /// The operator's policy [default: remit.yaml, if there is one]
@@ -95,7 +95,10 @@ impl Place {
                 crate::paths::for_people(tools)
             ));
         }
-        let mut loader = Loader::new(tools, self.configs.clone());
+        // The settings of built-in tools, where there are no others.
+        let here = || tools.is_none().then(|| PathBuf::from("configs")).filter(|dir| dir.is_dir());
+        let configs = self.configs.clone().or_else(here);
+        let mut loader = Loader::new(tools, configs);
         loader.set_egress(operator.egress());
         let Loaded { sources, rejected } = loader.load(&settings::environment);
         let catalog = Catalog::build(sources, Arc::new(operator.policy_with_defaults()));

@@ -341,3 +341,16 @@ fn files_are_read_and_written_only_where_the_operator_allows() {
     assert!(written.to_string().contains("a (1).txt"), "{written}");
     assert_eq!(fs::read_to_string(place.join("open/a.txt")).unwrap(), "hello");
 }
+
+#[test]
+fn without_a_tools_directory_the_settings_here_count() {
+    let dir = directory(&[("open/a.txt", "hello"), ("configs/.keep", "")]);
+    let place = fs::canonicalize(dir.path()).unwrap();
+    let config = format!("allowed_directories: {}\n", place.join("open").display());
+    fs::write(place.join("configs/file_operator.yaml"), config).unwrap();
+    let input = json!({"filePath": place.join("open/a.txt")}).to_string();
+    let read = || call(&place, &["file_operator.read_file", &input, "--approve"]);
+    assert!(response(&read(), 0).to_string().contains("hello"));
+    fs::create_dir(place.join("tools")).unwrap();
+    assert_eq!(read().code, 1, "where there are tools, their settings count");
+}

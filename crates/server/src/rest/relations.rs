@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::agents::{Difference, difference};
+use super::approvals::Whose;
 use super::calls::bad_query;
 use super::names;
 use crate::app::App;
@@ -94,16 +95,19 @@ pub(crate) struct Relations {
 }
 
 /// Lists the agents the user has or had added
-#[utoipa::path(get, path = "/relations", tag = "relations", responses(
+#[utoipa::path(get, path = "/relations", tag = "relations", params(Whose), responses(
     (status = 200, description = "The relations", body = Relations),
+    (status = 400, description = "The question is not one", body = ErrorBody),
     (status = 401, description = "No valid token", body = ErrorBody),
     (status = 403, description = "Not with this token", body = ErrorBody),
 ))]
 pub(crate) async fn list(
     State(app): State<App>,
     principal: Principal,
+    whose: Result<Query<Whose>, QueryRejection>,
 ) -> Answer<axum::Json<Relations>> {
-    let user = principal.must(Area::Grants)?.user(None)?;
+    let Query(whose) = whose.map_err(|error| bad_query(&error))?;
+    let user = principal.must(Area::Grants)?.user(whose.user.as_deref())?;
     let relations = app.agents.registry().relations(&user).await?;
     Ok(axum::Json(Relations { relations: relations.into_iter().map(view).collect() }))
 }

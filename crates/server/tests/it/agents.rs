@@ -164,6 +164,10 @@ async fn a_user_adds_an_agent_reviews_what_changed_and_removes_it() {
         house.send("PUT", &relation, &bob, Some(&add(1))).await.json()["accepted_version"],
         1
     );
+    let of_bob = house.get("/relations?user=bob", &house.admin).await.json();
+    assert_eq!(of_bob["relations"][0]["agent_id"], json!(agent.id), "{of_bob}");
+    assert_eq!(house.get("/relations?user=bob", &ann).await.status, 403);
+    assert_eq!(house.get("/relations?owner=bob", &bob).await.status, 400);
     let made = house.post("/calls", &agent.token, &call("c1")).await.json();
     assert_eq!(made["outcome"], "succeeded", "{made}");
     let other = json!({"capability": "demo.echo", "input": {}, "user": "bob"}).to_string();
