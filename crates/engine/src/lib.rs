@@ -6,6 +6,7 @@
 //! environment variable and no clock.
 
 pub mod catalog;
+pub mod client;
 pub mod desk;
 pub mod directory;
 mod inflight;

@@ -12,6 +12,7 @@ use remit_model::{Call, CallId, CallKey, Grant, Outcome, ThreadId};
 use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry};
+use crate::client::Client;
 use crate::inflight::{Ended, Entered, Inflight, Started};
 use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
 use crate::registry::{Offer, Offers, agent_of};
@@ -104,6 +105,12 @@ impl Engine {
 
     /// Starts a call and gives what can be seen of it. The same key again sees the same call.
     pub fn start(&self, call: Call) -> Started {
+        self.start_for(call, None)
+    }
+
+    /// Starts a call of a client that can be told and asked things while it runs. Of the same key again,
+    /// the client of the first counts.
+    pub fn start_for(&self, call: Call, client: Option<Arc<dyn Client>>) -> Started {
         let key = call.key();
         let (started, ticket) = match self.shared.inflight.enter(&key, &call) {
             Entered::First(started, ticket) => (started, Some(ticket)),
@@ -121,7 +128,8 @@ impl Engine {
             let own = traced.clone();
             // A task of its own: whoever asked may leave, the call goes on and is recorded.
             let walk = async move {
-                let walk = Walk { shared: &shared, key, cancel: ticket.cancel.clone(), traced };
+                let walk =
+                    Walk { shared: &shared, key, cancel: ticket.cancel.clone(), traced, client };
                 let ended = walk.walk(call, &ticket).await;
                 walk.traced.record("remit.status", ended.outcome.status());
                 tracing::info!(outcome = ended.outcome.status(), ms = ended.duration_ms, "ended");

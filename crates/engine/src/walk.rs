@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::catalog::Catalog;
+use crate::client::{Client, Contact};
 use crate::inflight::{Ended, Ticket};
 use crate::pipeline::Shared;
 use crate::ports::{Point, Question, Reply, Running, Said, StoreError};
@@ -41,6 +42,7 @@ pub(crate) struct Walk<'s> {
     pub(crate) key: CallKey,
     pub(crate) cancel: CancellationToken,
     pub(crate) traced: tracing::Span,
+    pub(crate) client: Option<Arc<dyn Client>>,
 }
 
 /// Ends the walk early; the outcome is what the caller gets.
@@ -249,6 +251,7 @@ impl Walk<'_> {
             progress: Arc::new(move |said| {
                 progress.send_replace(said);
             }),
+            contact: Contact::of(self.client.as_ref(), &authorised.entry().source),
         };
         let began = std::time::Instant::now();
         let work = self.shared.parts.executor.execute(&authorised, running);
