@@ -53,8 +53,9 @@ impl Inquiry {
     /// Asks the client's user to fill in a form, whose fields a schema describes.
     #[must_use]
     pub fn form(name: &str, message: &str, schema: Value) -> Self {
-        let params = json!({"message": message, "requestedSchema": schema});
-        Self { name: name.to_owned(), asks: Asks::Form, params }
+        let params = [("message", json!(message)), ("requestedSchema", schema)];
+        let params = params.map(|(name, value)| (name.to_owned(), value));
+        Self { name: name.to_owned(), asks: Asks::Form, params: Value::from_iter(params) }
     }
 
     /// Asks the client's model.

@@ -88,15 +88,15 @@ fn page<T: Serialize>(
     name: &str,
     mut all: Vec<T>,
     key: fn(&T) -> &str,
-    cursor: Option<String>,
+    cursor: Option<&str>,
 ) -> Result<Value, Fault> {
-    if cursor.as_ref().is_some_and(|last| last.is_empty() || last.len() > LONGEST_URI) {
+    if cursor.is_some_and(|last| last.is_empty() || last.len() > LONGEST_URI) {
         return Err(Fault::params("the cursor is none that was given out; begin without one"));
     }
     // In this order, so that of two with one key the first stays.
     all.sort_by(|one, other| key(one).cmp(key(other)));
     all.dedup_by(|later, first| key(later) == key(first));
-    let behind = |one: &&T| cursor.as_deref().is_none_or(|last| key(one) > last);
+    let behind = |one: &&T| cursor.is_none_or(|last| key(one) > last);
     let mut rest = all.iter().filter(behind);
     let page: Vec<&T> = rest.by_ref().take(PAGE).collect();
     let last = page.last().map(|one| key(one).to_owned());
@@ -121,7 +121,7 @@ async fn all_resources(side: &Side, caller: &Caller) -> Result<Vec<Resource>, Fa
 async fn resources(side: &Side, mut params: Params<'_>) -> Result<Value, Fault> {
     let caller = caller(side, &mut params)?;
     let all = all_resources(side, &caller).await?;
-    page(side, "resources", all, |one: &Resource| &one.uri, params.cursor)
+    page(side, "resources", all, |one: &Resource| &one.uri, params.cursor.as_deref())
 }
 
 async fn templates(side: &Side, mut params: Params<'_>) -> Result<Value, Fault> {
@@ -133,7 +133,13 @@ async fn templates(side: &Side, mut params: Params<'_>) -> Result<Value, Fault> 
     if !side.revision.has_structure() {
         all.iter_mut().for_each(|one| one.title = None);
     }
-    page(side, "resourceTemplates", all, |one: &Template| &one.uri_template, params.cursor)
+    page(
+        side,
+        "resourceTemplates",
+        all,
+        |one: &Template| &one.uri_template,
+        params.cursor.as_deref(),
+    )
 }
 
 fn uri(params: &Params<'_>) -> Result<String, Fault> {
@@ -200,7 +206,7 @@ async fn all_prompts(side: &Side, caller: &Caller) -> Result<Vec<Prompt>, Fault>
 async fn prompts(side: &Side, mut params: Params<'_>) -> Result<Value, Fault> {
     let caller = caller(side, &mut params)?;
     let all = all_prompts(side, &caller).await?;
-    page(side, "prompts", all, |one: &Prompt| &one.name, params.cursor)
+    page(side, "prompts", all, |one: &Prompt| &one.name, params.cursor.as_deref())
 }
 
 fn arguments(raw: Option<&RawValue>) -> Result<BTreeMap<String, String>, Fault> {

@@ -74,7 +74,7 @@ fn discovery() -> Value {
     result
 }
 
-fn unavailable(error: StoreError) -> Fault {
+fn unavailable(error: &StoreError) -> Fault {
     tracing::error!(%error, "what agents offer could not be read");
     Fault::new(INTERNAL, "what agents offer cannot be read now; try again")
 }
@@ -95,7 +95,9 @@ pub(crate) async fn answer(
             let (catalog, caller) = (side.app.engine.catalog(), side.caller(agent)?);
             let cursor = params.cursor.as_deref();
             let offers = match side.tools {
-                Tools::Catalog => side.app.agents.offers(&caller).await.map_err(unavailable)?,
+                Tools::Catalog => {
+                    side.app.agents.offers(&caller).await.map_err(|error| unavailable(&error))?
+                }
                 Tools::ProjectCli => Vec::new(),
             };
             let of = list::Of { catalog: &catalog, caller: &caller, offers: &offers };

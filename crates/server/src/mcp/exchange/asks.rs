@@ -79,7 +79,7 @@ async fn changed(
     is_so: impl FnMut(&Option<Arc<Asked>>) -> bool,
 ) {
     if asked.wait_for(is_so).await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
