@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use remit_model::Failure;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Source;
 use crate::ports::Pending;
@@ -168,19 +169,25 @@ pub trait Client: Send + Sync {
 pub struct Contact {
     client: Option<Arc<dyn Client>>,
     source: Option<Arc<Source>>,
+    /// Fires when the work must stop: then it waits for no answer either.
+    stop: CancellationToken,
 }
 
 impl Contact {
     /// Makes a way to a client for what has no secrets.
     #[must_use]
     pub fn to(client: Arc<dyn Client>) -> Self {
-        Self { client: Some(client), source: None }
+        Self { client: Some(client), ..Self::default() }
     }
 
     /// Makes the way for work that a source declares.
-    pub(crate) fn of(client: Option<&Arc<dyn Client>>, source: &Arc<Source>) -> Self {
+    pub(crate) fn of(
+        client: Option<&Arc<dyn Client>>,
+        source: &Arc<Source>,
+        stop: &CancellationToken,
+    ) -> Self {
         let source = client.is_some().then(|| Arc::clone(source));
-        Self { client: client.cloned(), source }
+        Self { client: client.cloned(), source, stop: stop.clone() }
     }
 
     /// Tells whether the client can be asked for something.
@@ -215,7 +222,10 @@ impl Contact {
         for inquiry in &mut inquiries {
             self.hide(&mut inquiry.params);
         }
-        client.ask(inquiries).await
+        tokio::select! {
+            answers = client.ask(inquiries) => answers,
+            () = self.stop.cancelled() => Err(CannotAsk::Unanswered),
+        }
     }
 
     fn hide(&self, value: &mut Value) {

@@ -17,6 +17,9 @@ impl Client for Heard {
     }
 
     fn ask(&self, inquiries: Vec<Inquiry>) -> Pending<'_, Result<Answers, CannotAsk>> {
+        if inquiries.iter().any(|one| one.name == "never") {
+            return Box::pin(std::future::pending());
+        }
         let answers = inquiries.into_iter().map(|one| (one.name, one.params)).collect();
         Box::pin(std::future::ready(Ok(answers)))
     }
@@ -28,7 +31,7 @@ fn contact() -> (Arc<Heard>, Contact) {
         Ok(Settings { redactor: Redactor::new(["hunter22".to_owned()]), ..Settings::default() });
     let heard = Arc::new(Heard::default());
     let client: Arc<dyn Client> = heard.clone();
-    (heard, Contact::of(Some(&client), &Arc::new(source)))
+    (heard, Contact::of(Some(&client), &Arc::new(source), &CancellationToken::new()))
 }
 
 fn plain() -> Source {
@@ -81,6 +84,16 @@ async fn who_cannot_be_asked_is_said() {
     let failure = Failure::from(why);
     assert_eq!(failure.code, "CLIENT_CANNOT");
     assert_eq!(failure.details.unwrap(), json!({"required": {"sampling": {}}}));
+}
+
+#[tokio::test]
+async fn work_that_must_stop_waits_for_no_answer() {
+    let (heard, stop) = (Arc::new(Heard::default()), CancellationToken::new());
+    let client: Arc<dyn Client> = heard;
+    let contact = Contact::of(Some(&client), &Arc::new(plain()), &stop);
+    stop.cancel();
+    let asked = contact.ask(vec![Inquiry::sample("never", "?", 1)]).await;
+    assert_eq!(asked, Err(CannotAsk::Unanswered));
 }
 
 #[test]

@@ -251,7 +251,7 @@ impl Walk<'_> {
             progress: Arc::new(move |said| {
                 progress.send_replace(said);
             }),
-            contact: Contact::of(self.client.as_ref(), &authorised.entry().source),
+            contact: Contact::of(self.client.as_ref(), &authorised.entry().source, &stop),
         };
         let began = std::time::Instant::now();
         let work = self.shared.parts.executor.execute(&authorised, running);

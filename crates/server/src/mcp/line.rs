@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 
 use super::consent;
 use super::session::locked;
+use crate::app::App;
 
 /// How many remarks wait for somebody to send them on; of more, the oldest are lost.
 const WAITING: usize = 64;
@@ -65,6 +66,13 @@ impl Asked {
         };
         self.inquiries.iter().map(answer).collect()
     }
+}
+
+/// Takes secrets out of answers: like arguments, they must not get into what is recorded.
+pub(crate) fn screened(app: &App, mut answers: Answers) -> Answers {
+    let catalog = app.engine.catalog();
+    answers.values_mut().for_each(|answer| catalog.screen().hide_in(answer));
+    answers
 }
 
 /// Gives the protocol's name of a question.

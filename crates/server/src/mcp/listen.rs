@@ -29,11 +29,16 @@ const IDLE: Duration = Duration::from_secs(10);
 pub(crate) struct Changes {
     sender: watch::Sender<u64>,
     is_watched: Arc<AtomicBool>,
+    is_touched: AtomicBool,
 }
 
 impl Default for Changes {
     fn default() -> Self {
-        Self { sender: watch::Sender::new(0), is_watched: Arc::default() }
+        Self {
+            sender: watch::Sender::new(0),
+            is_watched: Arc::default(),
+            is_touched: AtomicBool::new(false),
+        }
     }
 }
 
@@ -46,9 +51,9 @@ impl Changes {
         receiver
     }
 
-    /// Has everybody who listens look again: what agents offer has changed.
+    /// Has everybody who listens look again: what agents offer has changed. Many of these are one look.
     pub(crate) fn touched(&self) {
-        self.sender.send_modify(|number| *number += 1);
+        self.is_touched.store(true, Ordering::SeqCst);
     }
 }
 
@@ -62,9 +67,10 @@ async fn look(app: App) {
             () = stop.cancelled() => return,
         }
         let (now, edited) = (app.engine.catalog(), app.shelves.edition());
-        if !Arc::ptr_eq(&now, &known) || edited != edition {
+        let is_touched = app.mcp.changes.is_touched.swap(false, Ordering::SeqCst);
+        if is_touched || !Arc::ptr_eq(&now, &known) || edited != edition {
             (known, edition) = (now, edited);
-            app.mcp.changes.touched();
+            sender.send_modify(|number| *number += 1);
         }
         if sender.receiver_count() == 0 {
             is_watched.store(false, Ordering::SeqCst);

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::call::{brought, wrong_state};
 use super::exchange::asks::Given;
-use super::line::{Asked, Can, Line};
+use super::line::{Asked, Can, Line, screened};
 use super::params::Params;
 use super::session::locked;
 use super::shelf::{Amiss, Script, Shelf, Wanted};
@@ -166,7 +166,7 @@ pub(crate) async fn get(
             Event::Asked(asked) => {
                 seen = asked.round;
                 if let Some(answers) = given.to(&asked) {
-                    under.line.answer(asked.round, Ok(answers));
+                    under.line.answer(asked.round, Ok(screened(&side.app, answers)));
                     continue;
                 }
                 let id = uuid::Uuid::now_v7().to_string();

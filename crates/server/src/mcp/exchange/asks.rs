@@ -12,7 +12,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::{Exchange, Last};
-use crate::mcp::line::{Asked, Can, Line, method};
+use crate::mcp::line::{Asked, Can, Line, method, screened};
 use crate::mcp::session::Session;
 use crate::mcp::wire;
 
@@ -191,13 +191,14 @@ impl Exchange {
             Heard::Answered(answers) => {
                 let requests = attached.requests.take()?;
                 let answers = answers.and_then(|answers| requests.asked.answers(answers));
+                let answers = answers.map(|answers| screened(&self.app, answers));
                 let answers = answers.ok_or(CannotAsk::Unanswered);
                 attached.line.answer(requests.asked.round, answers);
             }
             Heard::Asked(asked) => {
                 attached.seen = asked.round;
                 if let Some(answers) = attached.given.to(&asked) {
-                    attached.line.answer(asked.round, Ok(answers));
+                    attached.line.answer(asked.round, Ok(screened(&self.app, answers)));
                 } else if let Some(session) = attached.session.clone() {
                     self.ready.extend(attached.request(asked, session));
                 } else {

@@ -148,6 +148,17 @@ async fn a_client_is_asked_only_for_what_it_says_it_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_secret_in_an_answer_does_not_reach_the_work_or_the_record() {
+    let (house, ann) = house().await;
+    let params = call(json!({"asks": ["form"]}));
+    let first = send(&house, &ann, params.clone(), all()).await.json()["result"].clone();
+    let answered = with(params, &first["requestState"], json!({"form": form(&ann)}));
+    let done = send(&house, &ann, answered, all()).await.text;
+    assert!(done.contains("[secret]") && !done.contains(&ann), "{done}");
+    assert!(!house.get("/calls/c1", &ann).await.text.contains(&ann));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_asked_about_can_ask_too() {
     let (house, ann) = house().await;
     let mut params = call(json!({"asks": ["form", "sample", "roots"]}));
