@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Has the public judges look at the server:
 #   - MCP's conformance suite, its Inspector and its Python client, against
-#     `crates/server/examples/mcp_fixture.rs`, which has the tools that the suite calls;
+#     `crates/server/examples/mcp_fixture`, which has the tools that the suite calls;
 #   - AG-UI's client and schemathesis, against `remit serve`.
 #
 # They are installed once, under $REMIT_CACHE. Where they cannot be, nothing is judged, and that is said.

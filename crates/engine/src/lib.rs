@@ -7,6 +7,7 @@
 
 mod attended;
 pub mod catalog;
+pub mod client;
 pub mod desk;
 pub mod directory;
 mod fresh;

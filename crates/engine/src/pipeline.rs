@@ -13,6 +13,7 @@ use tracing::Instrument as _;
 
 use crate::attended::Attended;
 use crate::catalog::{Catalog, Entry};
+use crate::client::Client;
 use crate::inflight::{Ended, Entered, Inflight, Started};
 use crate::ports::{Approver, Clock, Executor, Point, Probe, Store, StoreError};
 use crate::registry::{Offer, Offers, agent_of};
@@ -112,6 +113,12 @@ impl Engine {
     /// That saves a task for each of the many calls that somebody waits for. Whoever may stop looking
     /// while others depend on the call takes [`Engine::start`].
     pub fn attend(&self, call: Call) -> Attended {
+        self.attend_for(call, None)
+    }
+
+    /// Starts a call of a client that can be told and asked things while it runs. Of the same key again,
+    /// the client of the first counts.
+    pub fn attend_for(&self, call: Call, client: Option<Arc<dyn Client>>) -> Attended {
         let (started, ticket) = match self.shared.inflight.enter(&call) {
             Entered::First(started, ticket) => (started, ticket),
             Entered::Again(started) => return Attended::watching(started),
@@ -133,7 +140,7 @@ impl Engine {
         let traced = trace::call(&call);
         let own = traced.clone();
         let walk = async move {
-            let walk = Walk { shared: &shared, flight: ticket.flight(), traced };
+            let walk = Walk { shared: &shared, flight: ticket.flight(), traced, client };
             let ended = walk.walk(call, &ticket).await;
             walk.traced.record("remit.status", ended.outcome.status());
             tracing::info!(outcome = ended.outcome.status(), ms = ended.duration_ms, "ended");

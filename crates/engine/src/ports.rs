@@ -8,6 +8,7 @@ use std::time::Duration;
 use remit_model::{Call, CallKey, Event, Grant, Instant, Outcome, Permit, Sensitivity};
 use tokio_util::sync::CancellationToken;
 
+use crate::client::Contact;
 use crate::record::{
     Answered, Begun, CallQuery, CallRecord, Ending, EventQuery, Intent, Message, NewVersion,
     Progress, Published, RunNote, ThreadHead, Version,
@@ -39,6 +40,8 @@ pub struct Running {
     pub cancel: CancellationToken,
     /// Takes what it says of its progress.
     pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    /// Reaches the client that made the call.
+    pub contact: Contact,
 }
 
 /// Keeps the record. Every function that changes something returns only when the change would

@@ -9,6 +9,7 @@ use remit_model::{Call, CallKey, Denial, Failure, Grant, Outcome, Sensitivity};
 use tracing::Instrument as _;
 
 use crate::catalog::Catalog;
+use crate::client::{Client, Contact};
 use crate::inflight::{Ended, Flight, Saying, Ticket};
 use crate::pipeline::Shared;
 use crate::ports::{Point, Question, Reply, Running, Said, StoreError};
@@ -38,6 +39,7 @@ pub(crate) struct Walk<'s> {
     pub(crate) shared: &'s Shared,
     pub(crate) flight: &'s Flight,
     pub(crate) traced: tracing::Span,
+    pub(crate) client: Option<Arc<dyn Client>>,
 }
 
 /// Ends the walk early; the outcome is what the caller gets.
@@ -244,6 +246,7 @@ impl Walk<'_> {
             timeout,
             cancel: stop.clone(),
             progress: Arc::new(move |said| flight.say(said)),
+            contact: Contact::of(self.client.as_ref(), &authorised.entry().source, &stop),
         };
         let began = std::time::Instant::now();
         let work = self.shared.parts.executor.execute(&authorised, running);

@@ -15,6 +15,8 @@ use crate::auth::jwt::Trust;
 use crate::guard::Names;
 use crate::limits::{Limits, Rates};
 use crate::mcp;
+use crate::mcp::shelf::Shelves;
+use crate::mcp::shelf::skills::Skills;
 use crate::measure::Measures;
 use crate::trace::Adopt;
 use crate::visit::Doorway;
@@ -50,6 +52,8 @@ pub struct Options {
     pub issuers: Issuers,
     /// Puts a request into its maker's trace, where traces are made.
     pub adopt: Option<Adopt>,
+    /// What clients of MCP find beside tools, in addition to the skill documents.
+    pub shelves: Shelves,
 }
 
 /// Is what handlers share.
@@ -72,6 +76,7 @@ pub struct Inner {
     pub(crate) rates: Rates,
     pub(crate) measures: Measures,
     pub(crate) mcp: mcp::Kept,
+    pub(crate) shelves: Shelves,
     /// Fires when the server stops: streams that would go on forever end.
     pub(crate) stop: CancellationToken,
 }
@@ -80,7 +85,9 @@ impl App {
     /// Puts one together.
     #[must_use]
     pub fn new(parts: Parts, options: &Options) -> Self {
+        let own = Arc::new(Skills(parts.engine.clone()));
         Self(Arc::new(Inner {
+            shelves: options.shelves.clone().behind(own),
             engine: parts.engine,
             directory: parts.directory,
             desk: parts.desk,

@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use remit_engine::client::{Contact, Inquiry, Level};
 use remit_engine::ports::{Approver, Clock, Executor, Pending, Question, Reply, Running, Said};
 use remit_engine::record::Progress;
 use remit_engine::stage::Authorised;
 use remit_model::{Answer, Instant, Outcome};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Does what its capability's name says: `x.echo` gives the input back, `x.hang` says that it is
-/// half done and waits to be stopped, `x.fail` fails, `x.leak` gives back the tool's settings, anything else gives null.
+/// half done and waits to be stopped, `x.fail` fails, `x.leak` gives back the tool's settings, `x.say` says
+/// them to the client, `x.ask` asks the client, anything else gives null.
 #[derive(Debug, Default)]
 pub struct FakeExecutor {
     runs: AtomicUsize,
@@ -36,6 +38,27 @@ fn answer(result: Value) -> Outcome {
     Outcome::Succeeded(Answer { result, ..Answer::default() })
 }
 
+/// Asks the client for the kinds of things that an input names, in so many rounds, and gives the answers.
+async fn asks(input: &Value, contact: &Contact) -> Outcome {
+    let kinds = input.get("asks").and_then(Value::as_array).cloned().unwrap_or_default();
+    let schema = json!({
+        "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"],
+    });
+    let inquiry = |kind: &Value| match kind.as_str() {
+        Some("sample") => Inquiry::sample("sample", "what?", 10),
+        Some("roots") => Inquiry::roots("roots"),
+        _ => Inquiry::form("form", "who?", schema.clone()),
+    };
+    let mut all = Vec::new();
+    for _ in 0..input.get("rounds").and_then(Value::as_u64).unwrap_or(1) {
+        match contact.ask(kinds.iter().map(inquiry).collect()).await {
+            Ok(answers) => all.push(json!(answers)),
+            Err(why) => return Outcome::Failed(why.into()),
+        }
+    }
+    answer(json!({ "answers": all }))
+}
+
 impl Executor for FakeExecutor {
     fn execute<'a>(&'a self, call: &'a Authorised, running: Running) -> Pending<'a, Outcome> {
         self.runs.fetch_add(1, Ordering::SeqCst);
@@ -53,6 +76,13 @@ impl Executor for FakeExecutor {
                 }
                 Some("fail") => {
                     Outcome::Failed(remit_model::Failure::new("BROKEN", "it went wrong"))
+                }
+                Some("ask") => asks(&call.call().input, &running.contact).await,
+                Some("say") => {
+                    for level in [Level::Debug, Level::Info, Level::Error] {
+                        running.contact.tell(level, Value::Object(settings.values.clone()));
+                    }
+                    answer(Value::Null)
                 }
                 Some("leak") => answer(Value::Object(settings.values)),
                 _ => answer(Value::Null),

@@ -1,5 +1,9 @@
 //! Calls: from a request to what the engine runs.
 
+use std::collections::BTreeMap;
+
+use remit_engine::client::Level;
+use remit_engine::registry::{Offers as _, agent_of};
 use remit_engine::{fresh_call_id, fresh_thread_id};
 use remit_model::{Call, CallId, CallKey, Caller, Sensitivity};
 use serde_json::value::RawValue;
@@ -7,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::Tools;
 use super::content::{self, Meta, Reading};
+use super::exchange::asks::{Attached, Given};
 use super::exchange::{Exchange, Opening};
+use super::line::Can;
 use super::list::{PROJECT_CLI, project_cli_schema};
 use super::params::Params;
 use super::side::{Asking, Side};
@@ -59,7 +65,8 @@ fn route(arguments: Value) -> Result<(Routed, String, Value), Fault> {
     Ok((routed, capability, input))
 }
 
-fn wrong_state() -> Fault {
+/// Says that nobody was given what a client brought.
+pub(crate) fn wrong_state() -> Fault {
     Fault::params("`requestState` is none that was given out; call without one")
 }
 
@@ -111,12 +118,14 @@ pub(crate) async fn begin(
         }
         Tools::ProjectCli => return Err(unknown_tool(&name, None)),
     };
-    let answer = params.input_responses.and_then(|mut all| all.remove(super::consent::NAME));
-    let answer = answer.map(strict::value).transpose().map_err(Fault::params)?;
+    let mut given = Given { round: None, answers: brought(params.input_responses)? };
+    let answer = given.answers.remove(super::consent::NAME);
     let (call_id, thread_name) = match &params.request_state {
         Some(state) => {
-            let call = rest_names::call(state).map_err(|_| wrong_state())?;
+            let state = app.mcp.seal.open(&side.principal, state).ok_or_else(wrong_state)?;
+            let call = rest_names::call(&state.id).map_err(|_| wrong_state())?;
             let thread = thread_of(side, &caller, &call).await?;
+            given.round = Some(state.round);
             (call, Some(thread))
         }
         None => {
@@ -137,21 +146,57 @@ pub(crate) async fn begin(
             (name, thread)
         }
     };
-    let entry = catalog.get(&capability);
+    // An agent's tool is not in the catalog; what it declares counts all the same.
+    let offered = match agent_of(&capability) {
+        Some(_) => app.agents.offer(&caller, &capability).await.ok().flatten(),
+        None => None,
+    };
+    let offered = offered.and_then(|offer| offer.entry(&capability).cloned());
+    let entry = catalog.get(&capability).or(offered.as_ref());
     if let (Some(entry), Some(heads), Tools::Catalog) = (entry, &side.heads, side.tools) {
         echoes::judge(&entry.capability.input_schema, &input, heads)?;
     }
     // Whoever is never asked needs nobody to listen at the desk.
     let can_be_asked = entry.is_none_or(|entry| entry.sensitivity != Sensitivity::Low);
-    let shows_forms = match &side.session {
-        Some(session) => session.shows_forms,
-        None => meta.capabilities.is_some_and(|can| can.shows_forms()),
+    let can = match &side.session {
+        Some(session) if !side.revision.is_modern() => session.can,
+        _ => meta.capabilities.map(|can| can.can()).unwrap_or_default(),
     };
-    let asking = if can_be_asked { side.asking(shows_forms) } else { Asking::Elsewhere };
+    let asking = if can_be_asked { side.asking(can.forms) } else { Asking::Elsewhere };
     let call =
         Call { id: call_id, caller, thread, group: false, capability, input, timeout_ms: None };
+    let level = side.level(meta.level.as_deref())?;
+    let attached = attached(side, &call, can, given, level);
     let token = meta.progress_token.filter(|_| side.streams).map(ToOwned::to_owned);
-    Ok(Exchange::open(side, Opening { id, name, call, thread_name, routed, token, asking, answer }))
+    Ok(Exchange::open(
+        side,
+        Opening { id, name, call, thread_name, routed, token, asking, answer, attached, offered },
+    ))
+}
+
+/// Reads the answers that came with a request.
+pub(crate) fn brought(
+    responses: Option<BTreeMap<String, &RawValue>>,
+) -> Result<BTreeMap<String, Value>, Fault> {
+    let read = |(name, raw): (String, &RawValue)| Ok((name, strict::value(raw)?));
+    responses.into_iter().flatten().map(read).collect::<Result<_, String>>().map_err(Fault::params)
+}
+
+/// Takes the end of the line to a call, for a client that can be asked something or wants to be told.
+fn attached(
+    side: &Side,
+    call: &Call,
+    can: Can,
+    given: Given,
+    level: Option<Level>,
+) -> Option<Attached> {
+    let can = side.reach(can);
+    if !can.anything() && level.is_none() {
+        return None;
+    }
+    let line = side.app.mcp.lines.of(&call.key(), can);
+    let session = side.session.clone().filter(|_| !side.revision.is_modern());
+    Some(Attached::new(line, can, session, given, level))
 }
 
 /// Finds the thread of a call that is to go on. What a client brings back proves nothing: the call must

@@ -1,8 +1,12 @@
 //! What each method answers.
 
+use remit_engine::ports::StoreError;
+use remit_engine::registry::Offers as _;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::Tools;
+use super::beside;
 use super::call;
 use super::exchange::Exchange;
 use super::list::{self, Kept};
@@ -10,7 +14,7 @@ use super::listen::Listener;
 use super::params::Params;
 use super::revision::Revision;
 use super::side::Side;
-use super::wire::{self, Fault};
+use super::wire::{self, Fault, INTERNAL};
 
 /// Is what answers a request.
 pub(crate) enum Answer {
@@ -32,7 +36,13 @@ const INSTRUCTIONS: &str = "Every tool here is declared, checked and recorded. S
      the call as `remit/callId`: the same call again gives the first outcome and runs nothing.";
 
 fn capabilities() -> Value {
-    json!({"tools": {"listChanged": true}})
+    json!({
+        "tools": {"listChanged": true},
+        "resources": {"subscribe": true, "listChanged": true},
+        "prompts": {"listChanged": true},
+        "completions": {},
+        "logging": {},
+    })
 }
 
 /// Gives what a handshake is answered with.
@@ -64,6 +74,11 @@ fn discovery() -> Value {
     result
 }
 
+fn unavailable(error: &StoreError) -> Fault {
+    tracing::error!(%error, "what agents offer could not be read");
+    Fault::new(INTERNAL, "what agents offer cannot be read now; try again")
+}
+
 /// Answers a request, whatever brought it.
 pub(crate) async fn answer(
     side: &Side,
@@ -79,7 +94,14 @@ pub(crate) async fn answer(
             let agent = params.meta.and_then(|meta| meta.agent);
             let (catalog, caller) = (side.app.engine.catalog(), side.caller(agent)?);
             let cursor = params.cursor.as_deref();
-            let list = list::list(&catalog, &caller, side.tools, side.revision, cursor)?;
+            let offers = match side.tools {
+                Tools::Catalog => {
+                    side.app.agents.offers(&caller).await.map_err(|error| unavailable(&error))?
+                }
+                Tools::ProjectCli => Vec::new(),
+            };
+            let of = list::Of { catalog: &catalog, caller: &caller, offers: &offers };
+            let list = list::list(of, side.tools, side.revision, cursor)?;
             Ok(Answer::Now(wire::result(id, &list)))
         }
         "ping" if !is_modern => Ok(Answer::Now(wire::result(id, &json!({})))),
@@ -89,8 +111,12 @@ pub(crate) async fn answer(
                 .notifications
                 .ok_or_else(|| Fault::params("`notifications` says what to listen for"))?;
             let caller = side.caller(None)?;
-            Ok(Answer::Listens(Box::new(Listener::subscribed(side, caller, filter, id))))
+            let listener = Listener::subscribed(side, caller, filter, id).await?;
+            Ok(Answer::Listens(Box::new(listener)))
         }
-        other => Err(Fault::method(other)),
+        other => match beside::answer(side, id, other, params).await {
+            Some(answered) => answered.map(Answer::Now),
+            None => Err(Fault::method(other)),
+        },
     }
 }

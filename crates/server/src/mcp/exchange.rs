@@ -1,12 +1,15 @@
 //! A call under way, as the messages that answer its request: what it says of its progress, what its
 //! user is asked, and in the end what came of it.
 
+pub(crate) mod asks;
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use remit_engine::catalog::Entry;
 use remit_engine::desk::{Asked, Change};
 use remit_engine::ports::Reply;
 use remit_engine::record::Progress;
@@ -17,14 +20,16 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, oneshot};
 
+use self::asks::{Attached, Heard};
 use super::call::{Routed, unknown_tool};
 use super::content::{self, Meta, Reading};
 use super::revision::Revision;
 use super::session::{Run, Session};
 use super::side::{Asking, Side};
-use super::wire::{self, Fault};
+use super::wire::{self, Fault, MISSING_CAPABILITY};
 use super::{consent, names};
 use crate::app::App;
+use crate::auth::Principal;
 
 /// How often something goes out when nothing happens.
 const IDLE: Duration = Duration::from_secs(10);
@@ -55,6 +60,8 @@ pub(crate) struct Opening<'m> {
     pub(crate) token: Option<Box<RawValue>>,
     pub(crate) asking: Asking,
     pub(crate) answer: Option<Value>,
+    pub(crate) attached: Option<Attached>,
+    pub(crate) offered: Option<Arc<Entry>>,
 }
 
 /// Is a call under way.
@@ -64,14 +71,17 @@ pub(crate) struct Exchange {
     name: String,
     key: CallKey,
     user: String,
-    by: String,
+    by: Arc<Principal>,
     thread_name: String,
     capability: String,
+    /// What an agent declares of it, where it is an agent's.
+    offered: Option<Arc<Entry>>,
     routed: Option<Routed>,
     revision: Revision,
     end: End,
     said: Option<Said>,
     desk: Option<AtDesk>,
+    attached: Option<Attached>,
     ready: VecDeque<Vec<u8>>,
     leaving: Leaving,
     _run: Option<Run>,
@@ -169,6 +179,7 @@ enum Event {
     Progress(Progress),
     Asked(Box<Asked>),
     Answered(Option<Value>),
+    Heard(Heard),
     Idle,
 }
 
@@ -199,7 +210,8 @@ impl Exchange {
     /// Starts the call.
     pub(crate) fn open(side: &Side, opening: Opening<'_>) -> Self {
         let app = side.app.clone();
-        let Opening { id, name, call, thread_name, routed, token, asking, answer } = opening;
+        let Opening { id, name, call, thread_name, routed, token, asking, answer, .. } = opening;
+        let (attached, offered) = (opening.attached, opening.offered);
         let key = call.key();
         let (user, capability) = (call.caller.user.clone(), call.capability.clone());
         // Before the call starts, so that its question is not missed.
@@ -214,7 +226,7 @@ impl Exchange {
             }),
         };
         let run = side.session.as_ref().map(|session| session.runs(id, &key));
-        let attended = app.engine.attend(call);
+        let attended = app.engine.attend_for(call, attached.as_ref().map(Attached::client));
         let progress = || attended.started().progress();
         let said = token.map(|token| Said { token, progress: progress(), last: -1.0 });
         let leaving =
@@ -225,14 +237,16 @@ impl Exchange {
             name,
             key,
             user,
-            by: side.principal.subject.clone(),
+            by: Arc::clone(&side.principal),
             thread_name,
             capability,
+            offered,
             routed,
             revision: side.revision,
             end: End::Here(attended),
             said,
             desk,
+            attached,
             ready: VecDeque::new(),
             leaving,
             _run: run,
@@ -249,7 +263,7 @@ impl Exchange {
     }
 
     async fn event(&mut self) -> Event {
-        let Self { end, said, desk, app, key, .. } = self;
+        let Self { end, said, desk, attached, app, key, .. } = self;
         let progress = async {
             let Some(said) = said else { return std::future::pending().await };
             match said.progress.next().await {
@@ -264,9 +278,16 @@ impl Exchange {
                 None => std::future::pending().await,
             }
         };
+        let heard = async {
+            match attached {
+                Some(attached) => Event::Heard(attached.next().await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             event = progress => event,
+            event = heard => event,
             ended = end.come() => Event::Ended(ended),
             event = asked => event,
             () = tokio::time::sleep(IDLE) => Event::Idle,
@@ -286,9 +307,10 @@ impl Exchange {
                 }
                 Event::Ended(ended) => {
                     self.leaving.key = None;
-                    if let Some(message) = self.withdrawn() {
+                    let withdrawn = self.withdrawn();
+                    if !withdrawn.is_empty() {
                         self.end = End::There(Box::new(ended));
-                        self.ready.push_back(message);
+                        self.ready.extend(withdrawn);
                         continue;
                     }
                     return Step::Last(self.last(&ended.outcome));
@@ -299,6 +321,11 @@ impl Exchange {
                     }
                 }
                 Event::Answered(answer) => self.answered(answer),
+                Event::Heard(heard) => {
+                    if let Some(last) = self.heard(heard) {
+                        return Step::Last(last);
+                    }
+                }
             }
         }
     }
@@ -310,7 +337,8 @@ impl Exchange {
             Asking::Elsewhere => None,
             Asking::Nowhere => {
                 // At once what would come of waiting.
-                let _ = self.app.desk.answer(&asked.id, &self.user, Reply::Silence, &self.by);
+                let _ =
+                    self.app.desk.answer(&asked.id, &self.user, Reply::Silence, &self.by.subject);
                 None
             }
             Asking::ByRequest(session) => {
@@ -329,7 +357,7 @@ impl Exchange {
                 let reply = desk.answer.take().and_then(|answer| consent::reply(&answer, &asked));
                 if let Some(reply) = reply {
                     // It may have been answered elsewhere; then that counts.
-                    let _ = self.app.desk.answer(&asked.id, &self.user, reply, &self.by);
+                    let _ = self.app.desk.answer(&asked.id, &self.user, reply, &self.by.subject);
                     // A yes lets one call run: if that was another that is alike, this one is asked again.
                     desk.is_seen = false;
                     return None;
@@ -341,12 +369,17 @@ impl Exchange {
         }
     }
 
+    /// Gives what the client brings back with its answers to a round.
+    fn state(&self, round: u64) -> String {
+        self.app.mcp.seal.give(&self.by, self.key.id.as_str(), round)
+    }
+
     fn input_required(&self, asked: &Asked) -> Vec<u8> {
         let question = json!({"method": "elicitation/create", "params": consent::form(asked)});
         let result = json!({
             "resultType": "input_required",
             "inputRequests": {consent::NAME: question},
-            "requestState": self.key.id,
+            "requestState": self.state(0),
             "_meta": {
                 "remit/callId": self.key.id,
                 "remit/threadId": self.thread_name,
@@ -366,15 +399,19 @@ impl Exchange {
             return;
         };
         let reply = consent::reply(&answer, &pending.asked).unwrap_or(Reply::No);
-        let _ = self.app.desk.answer(&pending.asked.id, &self.user, reply, &self.by);
+        let _ = self.app.desk.answer(&pending.asked.id, &self.user, reply, &self.by.subject);
         desk.is_seen = false;
     }
 
-    /// Takes a question back that somebody answered elsewhere.
-    fn withdrawn(&mut self) -> Option<Vec<u8>> {
-        let pending = self.desk.as_mut()?.pending.take()?;
-        let params = json!({"requestId": pending.request, "reason": "it was settled elsewhere"});
-        Some(wire::notification("notifications/cancelled", &params))
+    /// Takes questions back that somebody answered elsewhere, or that nobody asks any more.
+    fn withdrawn(&mut self) -> Vec<Vec<u8>> {
+        let mut messages = self.attached.as_mut().map(Attached::withdrawn).unwrap_or_default();
+        if let Some(pending) = self.desk.as_mut().and_then(|desk| desk.pending.take()) {
+            let reason = "it was settled elsewhere";
+            let params = json!({"requestId": pending.request, "reason": reason});
+            messages.push(wire::notification("notifications/cancelled", &params));
+        }
+        messages
     }
 
     fn last(&self, outcome: &Outcome) -> Last {
@@ -388,7 +425,7 @@ impl Exchange {
             thread: &self.thread_name,
             outcome: outcome.status(),
         };
-        let entry = catalog.get(&self.capability).map(|entry| &**entry);
+        let entry = catalog.get(&self.capability).or(self.offered.as_ref()).map(|entry| &**entry);
         let reading = Reading { revision: self.revision, entry, meta };
         let result = match &self.routed {
             Some(routed) => content::project_cli(outcome, reading, &routed.module, &routed.method),
@@ -409,6 +446,16 @@ impl Exchange {
             "INVALID_INPUT" if !self.revision.shows_wrong_arguments() && self.routed.is_none() => {
                 let data = failure.details.clone().unwrap_or_default();
                 Some(Fault::params(failure.message.clone()).with_data(data))
+            }
+            "CLIENT_CANNOT" if self.revision.is_modern() => {
+                // A tool may give any details; only what clients know goes out.
+                let required = failure.details.as_ref()?.get("required")?.as_object()?;
+                let known = ["elicitation", "sampling", "roots"];
+                if !required.keys().all(|one| known.contains(&one.as_str())) {
+                    return None;
+                }
+                let data = json!({"requiredCapabilities": required});
+                Some(Fault::new(MISSING_CAPABILITY, failure.message.clone()).with_data(data))
             }
             _ => None,
         }

@@ -83,10 +83,15 @@ pub(crate) fn judge(headers: &HeaderMap, method: &str, params: &Params<'_>) -> R
     if text(headers, METHOD) != Some(method) {
         return Err(mismatch("the header Mcp-Method is not the method"));
     }
-    if let Some(name) = params.name.as_deref().filter(|_| method == "tools/call") {
+    let name = match method {
+        "tools/call" | "prompts/get" => params.name.as_deref(),
+        "resources/read" => params.uri.as_deref(),
+        _ => None,
+    };
+    if let Some(name) = name {
         let written = text(headers, NAME).and_then(decoded);
         if written.as_deref() != Some(name) {
-            return Err(mismatch("the header Mcp-Name is not the name of the tool"));
+            return Err(mismatch("the header Mcp-Name is not what is called, picked or read"));
         }
     }
     judge_version(params)

@@ -209,9 +209,9 @@ impl Arrival {
             return refused(StatusCode::OK, Some(id), &fault);
         };
         let revision = Revision::agreed(asked);
-        let shows_forms = params.capabilities.as_ref().is_some_and(Capabilities::shows_forms);
+        let can = params.capabilities.as_ref().map(Capabilities::can).unwrap_or_default();
         let side = &self.side;
-        let session = match Session::new(&side.principal, revision, shows_forms) {
+        let session = match Session::new(&side.principal, revision, can) {
             Ok(session) => Arc::new(session),
             Err(why) => {
                 tracing::error!(%why, "no session could be made");
@@ -333,7 +333,7 @@ pub(crate) async fn get(
         ApiError::conflict("ALREADY_OPEN", "the stream of this session is open already")
     })?;
     let caller = side.principal.caller(None)?;
-    let listener = Listener::of_session(&side, caller, place);
+    let listener = Listener::of_session(&side, caller, place).await;
     Ok(sse::response(Body::from_stream(listener.frames())))
 }
 

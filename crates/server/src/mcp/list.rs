@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use remit_engine::catalog::{Catalog, Entry, State};
+use remit_engine::registry::{Offer, agent_of};
 use remit_model::{Binding, Caller, Sensitivity};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ pub(crate) const PROJECT_CLI: &str = "project_cli";
 struct Tool<'c> {
     name: Cow<'c, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'c str>,
+    title: Option<Cow<'c, str>>,
     description: Cow<'c, str>,
     input_schema: Cow<'c, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,10 +97,34 @@ fn callable<'c>(
     catalog.visible(caller).map(|entry| &**entry).filter(|entry| is_callable(catalog, entry))
 }
 
+/// Is what a list is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Of<'c> {
+    pub(crate) catalog: &'c Catalog,
+    pub(crate) caller: &'c Caller,
+    /// What agents offer that the caller has added.
+    pub(crate) offers: &'c [Offer],
+}
+
+/// Lists the tools of agents. One that waits until the user has looked at what changed is not there, nor
+/// one whose name is too long to come back.
+fn offered<'c>(of: Of<'c>) -> impl Iterator<Item = &'c Entry> {
+    let is_there = move |offer: &Offer, entry: &Entry| {
+        let name = entry.capability.name.as_str();
+        is_callable(of.catalog, entry)
+            && of.catalog.policy().shows(of.caller, name)
+            && offer.refusal(name).is_none()
+            && names::capability(&names::tool(name), of.catalog, of.caller) == name
+    };
+    of.offers.iter().flat_map(move |offer| {
+        let entries = offer.view.entries().map(|entry| &**entry);
+        entries.filter(move |entry| is_there(offer, entry))
+    })
+}
+
 /// Lists what a caller may call, behind a cursor.
 pub(crate) fn list<'c>(
-    catalog: &'c Catalog,
-    caller: &'c Caller,
+    of: Of<'c>,
     tools: Tools,
     revision: Revision,
     cursor: Option<&str>,
@@ -116,10 +141,20 @@ pub(crate) fn list<'c>(
         return Err(wrong_cursor());
     }
     let behind = |entry: &&Entry| cursor.is_none_or(|last| entry.capability.name.as_str() > last);
-    let mut rest = callable(catalog, caller).filter(behind);
-    let page: Vec<&Entry> = rest.by_ref().take(PAGE).collect();
+    let all = callable(of.catalog, of.caller).filter(behind);
+    let page: Vec<&Entry> = match of.offers {
+        [] => all.take(PAGE + 1).collect(),
+        _ => {
+            let mut all: Vec<&Entry> = all.chain(offered(of).filter(behind)).collect();
+            all.sort_by(|one, other| one.capability.name.cmp(&other.capability.name));
+            all.truncate(PAGE + 1);
+            all
+        }
+    };
+    let has_more = page.len() > PAGE;
+    let page: Vec<&Entry> = page.into_iter().take(PAGE).collect();
     let last = page.last().map(|entry| entry.capability.name.as_str());
-    let next_cursor = last.filter(|_| rest.next().is_some());
+    let next_cursor = last.filter(|_| has_more);
     let tools = page.into_iter().map(|entry| tool(entry, revision)).collect();
     Ok(List { tools, next_cursor, kept })
 }
@@ -137,12 +172,25 @@ fn tool(entry: &Entry, revision: Revision) -> Tool<'_> {
     let meta = Meta { scope: &entry.scope, sensitivity: entry.sensitivity.as_str() };
     Tool {
         name: names::tool(&capability.name),
-        title: revision.has_structure().then_some(capability.name.as_str()),
+        title: revision.has_structure().then(|| title(entry)),
         description: Cow::Borrowed(&capability.description),
         input_schema,
         output_schema: output.filter(|_| revision.has_structure()),
         annotations: annotations(entry),
         meta: Some(meta),
+    }
+}
+
+/// Gives a tool's name for people: of an agent's tool, with the agent's own name, which is easier to tell
+/// than its id.
+fn title(entry: &Entry) -> Cow<'_, str> {
+    let name = entry.capability.name.as_str();
+    let tool = agent_of(name).and_then(|_| name.split_once('/'));
+    match (tool, &entry.source.manifest.name) {
+        (Some((_, tool)), Some(agent)) => {
+            Cow::Owned(format!("{}: {tool}", remit_model::text::visible(agent)))
+        }
+        _ => Cow::Borrowed(name),
     }
 }
 
@@ -186,7 +234,7 @@ pub(crate) fn project_cli_schema() -> Value {
 fn project_cli(revision: Revision) -> Tool<'static> {
     Tool {
         name: Cow::Borrowed(PROJECT_CLI),
-        title: revision.has_structure().then_some(PROJECT_CLI),
+        title: revision.has_structure().then_some(Cow::Borrowed(PROJECT_CLI)),
         description: Cow::Borrowed(
             "Calls a method of a module. `skills.index` lists modules to read about, `skills.read` gives \
              a module's document. A wrong input is answered with what the method takes.",
@@ -199,9 +247,10 @@ fn project_cli(revision: Revision) -> Tool<'static> {
 }
 
 /// Gives a number that changes when a caller's list does.
-pub(crate) fn fingerprint(catalog: &Catalog, caller: &Caller) -> u64 {
+pub(crate) fn fingerprint(catalog: &Catalog, caller: &Caller, offers: &[Offer]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for entry in callable(catalog, caller) {
+    let of = Of { catalog, caller, offers };
+    for entry in callable(catalog, caller).chain(offered(of)) {
         (&entry.capability.name, &entry.source.hash, &entry.scope).hash(&mut hasher);
         entry.sensitivity.hash(&mut hasher);
     }

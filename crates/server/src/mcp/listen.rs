@@ -1,35 +1,44 @@
-//! Telling clients that the list of tools has changed.
+//! Telling clients what has changed: the lists of tools, prompts and resources, and single resources.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use remit_engine::registry::Offers as _;
 use remit_model::Caller;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::params::Filter;
-use super::session::Session;
+use super::session::{Session, locked};
 use super::side::Side;
-use super::{list, wire};
+use super::wire::Fault;
+use super::{beside, list, wire};
 use crate::app::App;
+use crate::auth::Still;
 
 /// How often the catalog is looked at while somebody listens: once for all who do.
 const LOOK: Duration = Duration::from_millis(200);
 /// How often something goes out when nothing happens.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Notices that the catalog was swapped.
+/// Notices that the catalog was swapped, or that something else may have changed.
 pub(crate) struct Changes {
     sender: watch::Sender<u64>,
     is_watched: Arc<AtomicBool>,
+    is_touched: AtomicBool,
 }
 
 impl Default for Changes {
     fn default() -> Self {
-        Self { sender: watch::Sender::new(0), is_watched: Arc::default() }
+        Self {
+            sender: watch::Sender::new(0),
+            is_watched: Arc::default(),
+            is_touched: AtomicBool::new(false),
+        }
     }
 }
 
@@ -41,19 +50,26 @@ impl Changes {
         }
         receiver
     }
+
+    /// Has everybody who listens look again: what agents offer has changed. Many of these are one look.
+    pub(crate) fn touched(&self) {
+        self.is_touched.store(true, Ordering::SeqCst);
+    }
 }
 
 async fn look(app: App) {
     let (sender, is_watched) = (&app.mcp.changes.sender, &app.mcp.changes.is_watched);
     let (mut known, stop) = (app.engine.catalog(), app.stop());
+    let mut edition = app.shelves.edition();
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
             () = stop.cancelled() => return,
         }
-        let now = app.engine.catalog();
-        if !Arc::ptr_eq(&now, &known) {
-            known = now;
+        let (now, edited) = (app.engine.catalog(), app.shelves.edition());
+        let is_touched = app.mcp.changes.is_touched.swap(false, Ordering::SeqCst);
+        if is_touched || !Arc::ptr_eq(&now, &known) || edited != edition {
+            (known, edition) = (now, edited);
             sender.send_modify(|number| *number += 1);
         }
         if sender.receiver_count() == 0 {
@@ -66,16 +82,27 @@ async fn look(app: App) {
     }
 }
 
+/// Is what the lists were like when they were looked at.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Known {
+    tools: Option<u64>,
+    prompts: Option<u64>,
+    resources: Option<u64>,
+}
+
 /// Is a client that listens.
 pub(crate) struct Listener {
-    app: App,
+    side: Side,
     caller: Caller,
     changes: watch::Receiver<u64>,
-    known: u64,
-    wants_tools: bool,
+    filter: Filter,
+    known: Known,
+    /// The resources that matter to a listener without a session, with what they were like.
+    watched: BTreeMap<String, u64>,
+    ready: VecDeque<Vec<u8>>,
     /// What each message is marked with, where the revision has that.
     mark: Option<Box<RawValue>>,
-    is_begun: bool,
+    still: Still,
     is_over: bool,
     /// Makes room for the next listener of a session when this one goes.
     _place: Option<Place>,
@@ -99,60 +126,160 @@ impl Drop for Place {
 }
 
 impl Listener {
-    fn new(side: &Side, caller: Caller, filter: Filter) -> Self {
+    async fn new(side: &Side, caller: Caller, mut filter: Filter) -> Self {
         // The one tool stays what it is.
-        let wants_tools = filter.tools_list_changed && side.tools == super::Tools::Catalog;
+        filter.tools_list_changed &= side.tools == super::Tools::Catalog;
         let changes = side.app.mcp.changes.subscribe(&side.app);
-        let known = list::fingerprint(&side.app.engine.catalog(), &caller);
-        Self {
-            app: side.app.clone(),
+        let mut listener = Self {
+            side: side.clone(),
             caller,
             changes,
-            known,
-            wants_tools,
+            filter,
+            known: Known::default(),
+            watched: BTreeMap::new(),
+            ready: VecDeque::new(),
             mark: None,
-            is_begun: true,
+            still: side.principal.still(&side.app),
             is_over: false,
             _place: None,
-        }
+        };
+        listener.known = listener.now().await;
+        listener
     }
 
     /// Listens by `subscriptions/listen`.
-    pub(crate) fn subscribed(side: &Side, caller: Caller, filter: Filter, id: &RawValue) -> Self {
-        let mark = Some(id.to_owned());
-        Self { mark, is_begun: false, ..Self::new(side, caller, filter) }
+    pub(crate) async fn subscribed(
+        side: &Side,
+        caller: Caller,
+        mut filter: Filter,
+        id: &RawValue,
+    ) -> Result<Self, Fault> {
+        let wanted = std::mem::take(&mut filter.resource_subscriptions);
+        if wanted.len() > beside::MOST_WATCHED {
+            let most = beside::MOST_WATCHED;
+            return Err(Fault::params(format!("at most {most} resources are listened to")));
+        }
+        let mut listener = Self::new(side, caller, filter).await;
+        for uri in wanted {
+            // One that is not there, or not for this caller, is not listened to.
+            if let Some(now) = beside::resource_now(side, &listener.caller, &uri).await {
+                listener.watched.insert(uri, now);
+            }
+        }
+        listener.mark = Some(id.to_owned());
+        let params = json!({"_meta": listener.meta(), "notifications": listener.heard()});
+        let method = "notifications/subscriptions/acknowledged";
+        listener.ready.push_back(wire::notification(method, &params));
+        Ok(listener)
     }
 
     /// Listens on the stream of a session.
-    pub(crate) fn of_session(side: &Side, caller: Caller, place: Place) -> Self {
-        let filter = Filter { tools_list_changed: true };
-        Self { _place: Some(place), ..Self::new(side, caller, filter) }
+    pub(crate) async fn of_session(side: &Side, caller: Caller, place: Place) -> Self {
+        let filter = Filter {
+            tools_list_changed: true,
+            prompts_list_changed: true,
+            resources_list_changed: true,
+            resource_subscriptions: Vec::new(),
+        };
+        Self { _place: Some(place), ..Self::new(side, caller, filter).await }
+    }
+
+    /// Gives what a listener will hear of.
+    fn heard(&self) -> Value {
+        let mut heard = serde_json::Map::new();
+        for (name, is_heard) in [
+            ("toolsListChanged", self.filter.tools_list_changed),
+            ("promptsListChanged", self.filter.prompts_list_changed),
+            ("resourcesListChanged", self.filter.resources_list_changed),
+        ] {
+            if is_heard {
+                heard.insert(name.to_owned(), json!(true));
+            }
+        }
+        if !self.watched.is_empty() {
+            let watched: Vec<&String> = self.watched.keys().collect();
+            heard.insert("resourceSubscriptions".to_owned(), json!(watched));
+        }
+        Value::Object(heard)
     }
 
     fn meta(&self) -> Value {
         json!({"io.modelcontextprotocol/subscriptionId": self.mark})
     }
 
-    fn params(&self) -> Value {
-        if self.mark.is_some() { json!({"_meta": self.meta()}) } else { json!({}) }
+    fn tell(&mut self, method: &str, mut params: Value) {
+        if self.mark.is_some()
+            && let Some(map) = params.as_object_mut()
+        {
+            map.insert("_meta".to_owned(), self.meta());
+        }
+        self.ready.push_back(wire::notification(method, &params));
+    }
+
+    /// Looks at the lists that matter. What cannot be looked at is as it was.
+    async fn now(&self) -> Known {
+        let Self { side, caller, filter, .. } = self;
+        let mut known = self.known;
+        if filter.tools_list_changed
+            && let Ok(offers) = side.app.agents.offers(caller).await
+        {
+            known.tools = Some(list::fingerprint(&side.app.engine.catalog(), caller, &offers));
+        }
+        if filter.prompts_list_changed {
+            known.prompts = beside::prompts_now(side, caller).await.or(known.prompts);
+        }
+        if filter.resources_list_changed {
+            known.resources = beside::resources_now(side, caller).await.or(known.resources);
+        }
+        known
+    }
+
+    /// Says what has changed since it was last looked at.
+    async fn look(&mut self) {
+        let (before, now) = (self.known, self.now().await);
+        self.known = now;
+        for (what, has_changed) in [
+            ("tools", now.tools != before.tools),
+            ("prompts", now.prompts != before.prompts),
+            ("resources", now.resources != before.resources),
+        ] {
+            if has_changed {
+                self.tell(&format!("notifications/{what}/list_changed"), json!({}));
+            }
+        }
+        let session = self.side.session.clone().filter(|_| self.mark.is_none());
+        let watched = match &session {
+            Some(session) => locked(&session.watched).clone(),
+            None => self.watched.clone(),
+        };
+        for (uri, before) in watched {
+            // One that is gone has changed too, once.
+            let now = beside::resource_now(&self.side, &self.caller, &uri).await.unwrap_or(0);
+            if now == before {
+                continue;
+            }
+            match &session {
+                // It may have been taken back meanwhile.
+                Some(session) => match locked(&session.watched).get_mut(&uri) {
+                    Some(known) => *known = now,
+                    None => continue,
+                },
+                None => drop(self.watched.insert(uri.clone(), now)),
+            }
+            self.tell("notifications/resources/updated", json!({"uri": uri}));
+        }
     }
 
     /// Waits for the next message; an empty one means that nothing happens, none is the end.
     pub(crate) async fn next(&mut self) -> Option<Vec<u8>> {
-        if self.is_over {
-            return None;
-        }
-        if !self.is_begun {
-            self.is_begun = true;
-            let mut heard = json!({});
-            if let Some(map) = heard.as_object_mut().filter(|_| self.wants_tools) {
-                map.insert("toolsListChanged".to_owned(), json!(true));
-            }
-            let params = json!({"_meta": self.meta(), "notifications": heard});
-            return Some(wire::notification("notifications/subscriptions/acknowledged", &params));
-        }
-        let stop = self.app.stop();
+        let stop = self.side.app.stop();
         loop {
+            if self.is_over {
+                return None;
+            }
+            if let Some(ready) = self.ready.pop_front() {
+                return self.still.stands().then_some(ready);
+            }
             let is_idle = tokio::select! {
                 changed = self.changes.changed() => changed.is_err(),
                 () = tokio::time::sleep(IDLE) => true,
@@ -163,13 +290,13 @@ impl Listener {
                     return Some(wire::result(mark, &result));
                 }
             };
-            let now = list::fingerprint(&self.app.engine.catalog(), &self.caller);
-            if now != self.known && self.wants_tools {
-                self.known = now;
-                let method = "notifications/tools/list_changed";
-                return Some(wire::notification(method, &self.params()));
+            // Who may not listen any more has nothing looked up for them either.
+            self.is_over = !self.still.stands();
+            if self.is_over {
+                return None;
             }
-            if is_idle {
+            self.look().await;
+            if is_idle && self.ready.is_empty() {
                 return Some(Vec::new());
             }
         }

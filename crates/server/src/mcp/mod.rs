@@ -4,6 +4,7 @@
 //! catalog, and its answer is written once. Nothing is decided here: the engine does that.
 
 mod batch;
+mod beside;
 mod call;
 mod consent;
 mod content;
@@ -12,14 +13,18 @@ mod echoes;
 mod exchange;
 mod headers;
 mod http;
+mod line;
 mod list;
 mod listen;
 mod names;
 mod notify;
 mod params;
+mod prompting;
 mod revision;
 mod session;
+pub mod shelf;
 mod side;
+mod state;
 pub mod stdio;
 mod strict;
 mod wire;
@@ -44,6 +49,16 @@ pub enum Tools {
 pub(crate) struct Kept {
     sessions: session::Sessions,
     changes: listen::Changes,
+    lines: line::Lines,
+    seal: state::Seal,
+    prompting: prompting::Prompting,
+}
+
+impl Kept {
+    /// Has clients that listen look again: what agents offer to somebody has changed.
+    pub(crate) fn touched(&self) {
+        self.changes.touched();
+    }
 }
 
 /// Gives the routes.

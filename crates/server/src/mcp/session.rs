@@ -1,15 +1,17 @@
 //! Sessions of clients that shake hands: what they agreed on, what they run, what they were asked.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use remit_engine::client::Level;
 use remit_engine::directory::TokenKind;
 use remit_model::{CallKey, ThreadId};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
+use super::line::Can;
 use super::revision::Revision;
 use crate::auth::Principal;
 use crate::rest::names;
@@ -26,8 +28,12 @@ pub(crate) struct Session {
     pub(crate) thread: (String, ThreadId),
     owner: (TokenKind, String),
     pub(crate) revision: Revision,
-    /// Whether the client can show a form to its user.
-    pub(crate) shows_forms: bool,
+    /// What the client can be asked for.
+    pub(crate) can: Can,
+    /// How much a remark must matter to be told; none means that the client did not say.
+    pub(crate) level: Mutex<Option<Level>>,
+    /// The resources whose changes the client wants to hear of, with what they were like.
+    pub(crate) watched: Mutex<BTreeMap<String, u64>>,
     /// When it was used last.
     used_ms: AtomicI64,
     numbers: AtomicU64,
@@ -39,17 +45,14 @@ pub(crate) struct Session {
     pub(crate) is_heard: AtomicBool,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Looks at what is shared, whatever became of who looked before.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
     /// Makes one.
-    pub(crate) fn new(
-        principal: &Principal,
-        revision: Revision,
-        shows_forms: bool,
-    ) -> Result<Self, String> {
+    pub(crate) fn new(principal: &Principal, revision: Revision, can: Can) -> Result<Self, String> {
         let id = crate::auth::token::fresh_token("")?;
         let name = format!("mcp-{id}");
         let thread = names::thread(&principal.subject, &name)
@@ -59,7 +62,9 @@ impl Session {
             thread: (name, thread),
             owner: (principal.kind, principal.subject.clone()),
             revision,
-            shows_forms,
+            can,
+            level: Mutex::default(),
+            watched: Mutex::default(),
             used_ms: AtomicI64::new(0),
             numbers: AtomicU64::new(0),
             pending: Mutex::default(),
@@ -172,7 +177,7 @@ mod tests {
         let sessions = Sessions::default();
         let (ann, bob) = (Principal::local("ann"), Principal::local("bob"));
         let add = |who: &Principal, at| {
-            let session = Arc::new(Session::new(who, Revision::V20251125, false).unwrap());
+            let session = Arc::new(Session::new(who, Revision::V20251125, Can::default()).unwrap());
             sessions.add(session.clone(), at);
             session.id.clone()
         };

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
+use remit_engine::client::Level;
 use remit_model::Caller;
 
 use super::Tools;
+use super::line::Can;
 use super::revision::Revision;
-use super::session::Session;
+use super::session::{Session, locked};
 use super::wire::Fault;
 use crate::app::App;
 use crate::auth::{Area, Principal};
@@ -23,6 +25,17 @@ pub(crate) enum Asking {
     ByRequest(Arc<Session>),
     /// By an answer that says what is missing.
     ByAnswer,
+}
+
+/// Reads how much a remark must matter.
+pub(crate) fn level(word: &str) -> Result<Level, Fault> {
+    let unknown = || {
+        let word = remit_model::text::quoted(word);
+        Fault::params(format!(
+            "{word} is no level: debug, info, notice, warning, error, critical, alert or emergency"
+        ))
+    };
+    Level::parse(word).ok_or_else(unknown)
 }
 
 /// Is the other side of a conversation with this server.
@@ -49,6 +62,31 @@ impl Side {
         self.principal
             .caller(agent)
             .map_err(|_| Fault::request("an agent's token makes no calls of its own"))
+    }
+
+    /// Gives how much a remark must matter to be told to this side; none if it wants none.
+    pub(crate) fn level(&self, said: Option<&str>) -> Result<Option<Level>, Fault> {
+        if !self.streams {
+            return Ok(None);
+        }
+        match (&self.session, said) {
+            (_, Some(word)) if self.revision.is_modern() => level(word).map(Some),
+            (Some(session), _) if !self.revision.is_modern() => Ok(*locked(&session.level)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Gives what can really be asked through this side of what a client says it can do. A form is for the
+    /// person, so who may not answer for them is not shown one; the model and the folders are the client's.
+    pub(crate) fn reach(&self, can: Can) -> Can {
+        let is_modern = self.revision.is_modern();
+        if !is_modern && (self.session.is_none() || !self.streams) {
+            return Can::default();
+        }
+        let forms = can.forms
+            && self.revision.has_structure()
+            && self.principal.must(Area::Approvals).is_ok();
+        Can { forms, ..can }
     }
 
     /// Says how a person is asked. Only whoever may answer questions anywhere else is asked here: a

@@ -7,10 +7,12 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
 };
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::dispatch::{self, Answer};
 use super::exchange::Step;
+use super::line::Can;
+use super::listen::{Listener, Place};
 use super::params::Params;
 use super::revision::Revision;
 use super::session::Session;
@@ -36,7 +38,7 @@ pub async fn serve(
 ) -> Result<(), String> {
     let principal = Arc::new(Principal::local(user));
     // One client, so one conversation; what it can do, its handshake or each request says.
-    let session = Arc::new(Session::new(&principal, Revision::V20251125, false)?);
+    let session = Arc::new(Session::new(&principal, Revision::V20251125, Can::default())?);
     let side = Side {
         app: app.clone(),
         principal,
@@ -77,6 +79,7 @@ async fn read(
 ) -> Result<(), String> {
     let mut reader = tokio::io::BufReader::new(reader);
     let mut tasks = JoinSet::new();
+    let mut listening: Option<AbortHandle> = None;
     let (mut line, stop) = (Vec::new(), side.app.stop());
     loop {
         line.clear();
@@ -104,6 +107,10 @@ async fn read(
         match wire::read(&line) {
             Ok(Message::Request { id, method, params }) => {
                 if method == "initialize" && shake(&mut side, id, params, &sender).await {
+                    let new = tasks.spawn(listen(side.clone(), sender.clone()));
+                    if let Some(old) = listening.replace(new) {
+                        old.abort();
+                    }
                     continue;
                 }
                 let (side, sender) = (side.clone(), sender.clone());
@@ -138,11 +145,26 @@ async fn shake(
     let is_modern = params.meta.as_ref().is_some_and(|meta| meta.version.is_some());
     let Some(asked) = params.protocol_version.filter(|_| !is_modern) else { return false };
     let revision = Revision::agreed(&asked);
-    let shows_forms = params.capabilities.is_some_and(|can| can.shows_forms());
-    let Ok(session) = Session::new(&side.principal, revision, shows_forms) else { return false };
+    let can = params.capabilities.map(|can| can.can()).unwrap_or_default();
+    let Ok(session) = Session::new(&side.principal, revision, can) else { return false };
     (side.revision, side.session) = (revision, Some(Arc::new(session)));
     let _ = sender.send(wire::result(id, &dispatch::welcome(revision))).await;
     true
+}
+
+/// Tells a client that shook hands what has changed.
+async fn listen(side: Side, sender: mpsc::Sender<Vec<u8>>) {
+    let (Some(place), Ok(caller)) =
+        (side.session.as_ref().and_then(Place::take), side.caller(None))
+    else {
+        return;
+    };
+    let mut listener = Listener::of_session(&side, caller, place).await;
+    while let Some(message) = listener.next().await {
+        if !message.is_empty() && sender.send(message).await.is_err() {
+            return;
+        }
+    }
 }
 
 async fn request(

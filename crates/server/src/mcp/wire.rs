@@ -27,8 +27,14 @@ pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// Headers say something other than the body.
 pub(crate) const HEADER_MISMATCH: i32 = -32020;
+/// The client lacks what a tool needs of it.
+pub(crate) const MISSING_CAPABILITY: i32 = -32021;
 /// The revision is not spoken.
 pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
+/// Something is not as it should be on this side.
+pub(crate) const INTERNAL: i32 = -32603;
+/// There is no such resource, as older revisions say it.
+pub(crate) const NO_RESOURCE: i32 = -32002;
 /// There is no such session.
 pub(crate) const NO_SESSION: i32 = -32001;
 
@@ -60,7 +66,7 @@ impl Fault {
         match self.code {
             METHOD_NOT_FOUND | NO_SESSION => StatusCode::NOT_FOUND,
             PARSE_ERROR | INVALID_REQUEST | INVALID_PARAMS | HEADER_MISMATCH
-            | UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+            | MISSING_CAPABILITY | UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         }
     }

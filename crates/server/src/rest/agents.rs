@@ -264,6 +264,7 @@ pub(crate) async fn publish(
         let answer = ApiError::from(error);
         if is_precondition { answer.with_status(StatusCode::PRECONDITION_FAILED) } else { answer }
     })?;
+    app.mcp.touched();
     let json = [(header::CONTENT_TYPE, "application/json")];
     Ok((json, published.to_json()).into_response())
 }

@@ -12,7 +12,7 @@ mod health;
 pub(crate) mod names;
 mod relations;
 mod runs;
-mod skills;
+pub(crate) mod skills;
 mod threads;
 mod tokens;
 mod tools;

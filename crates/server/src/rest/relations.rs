@@ -84,7 +84,9 @@ pub(crate) async fn add(
     Json(saw): Json<Saw>,
 ) -> Answer<axum::Json<RelationView>> {
     let user = principal.must(Area::Grants)?.user(None)?;
-    Ok(axum::Json(view(app.agents.add(&user, &agent, saw.version).await?)))
+    let added = app.agents.add(&user, &agent, saw.version).await?;
+    app.mcp.touched();
+    Ok(axum::Json(view(added)))
 }
 
 /// Is a list of relations.
@@ -127,6 +129,7 @@ pub(crate) async fn remove(
     let user = principal.must(Area::Grants)?.user(None)?;
     let ended = app.agents.remove(&user, &agent).await?;
     app.doorway.revoke(&user);
+    app.mcp.touched();
     Ok(axum::Json(view(ended)))
 }
 
@@ -190,7 +193,9 @@ pub(crate) async fn accept(
     Json(saw): Json<Saw>,
 ) -> Answer<axum::Json<RelationView>> {
     let user = principal.must(Area::Grants)?.user(None)?;
-    Ok(axum::Json(view(app.agents.accept(&user, &agent, saw.version).await?)))
+    let accepted = app.agents.accept(&user, &agent, saw.version).await?;
+    app.mcp.touched();
+    Ok(axum::Json(view(accepted)))
 }
 
 /// Asks for notices.

@@ -24,12 +24,13 @@ pub(crate) struct For {
     agent: Option<String>,
 }
 
-fn reader(principal: &Principal, of: For) -> Answer<Caller> {
+/// Says who reads: a user, perhaps for an agent, or an agent by itself.
+pub(crate) fn reader(principal: &Principal, agent: Option<String>) -> Answer<Caller> {
     principal.must(Area::Calls)?;
     if principal.kind != TokenKind::Agent {
-        return principal.caller(of.agent);
+        return principal.caller(agent);
     }
-    if of.agent.is_some_and(|agent| agent != principal.subject) {
+    if agent.is_some_and(|agent| agent != principal.subject) {
         return Err(ApiError::forbidden("an agent reads its own documents only"));
     }
     Ok(Caller { user: String::new(), agent: Some(principal.subject.clone()), device: None })
@@ -57,7 +58,7 @@ pub(crate) async fn list(
     of: Result<Query<For>, QueryRejection>,
 ) -> Answer<axum::Json<SkillIndex>> {
     let Query(of) = of.map_err(|error| bad_query(&error))?;
-    let caller = reader(&principal, of)?;
+    let caller = reader(&principal, of.agent)?;
     let catalog = app.engine.catalog();
     let (skills, index) = (skills::list(&catalog, &caller), skills::index(&catalog, &caller));
     Ok(axum::Json(SkillIndex { skills, index }))
@@ -78,7 +79,7 @@ pub(crate) async fn one(
     of: Result<Query<For>, QueryRejection>,
 ) -> Answer<Response> {
     let Query(of) = of.map_err(|error| bad_query(&error))?;
-    let caller = reader(&principal, of)?;
+    let caller = reader(&principal, of.agent)?;
     let catalog = app.engine.catalog();
     let document = skills::document(&catalog, &caller, &module);
     let document = document.ok_or_else(|| ApiError::not_found("skill document"))?;

@@ -1,9 +1,13 @@
 //! The Model Context Protocol over real connections, revision by revision.
 
+mod agents;
 mod approvals;
+mod asks;
+mod beside;
 mod hostile;
 mod modern;
 mod pipes;
+mod prompting;
 mod sessions;
 
 use std::io::{BufRead as _, BufReader};
@@ -29,9 +33,10 @@ pub(crate) fn heads(token: &str, more: &[(&str, &str)]) -> Headers {
 pub(crate) fn modern(token: &str, method: &str, mut params: Value, can: Value) -> (Headers, Value) {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = can;
-    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let named = if method == "resources/read" { "uri" } else { "name" };
+    let name = params[named].as_str().unwrap_or_default().to_owned();
     let mut more = vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
-    if method == "tools/call" {
+    if matches!(method, "tools/call" | "prompts/get" | "resources/read") {
         more.push(("mcp-name", name.as_str()));
     }
     let headers = heads(token, &more);

@@ -165,7 +165,14 @@ async fn revisions_are_told_and_others_refused() {
         found["supportedVersions"],
         json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"])
     );
-    assert_eq!(found["capabilities"], json!({"tools": {"listChanged": true}}));
+    let offered = json!({
+        "tools": {"listChanged": true},
+        "resources": {"subscribe": true, "listChanged": true},
+        "prompts": {"listChanged": true},
+        "completions": {},
+        "logging": {},
+    });
+    assert_eq!(found["capabilities"], offered);
     assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "remit");
     let (mut headers, mut body) = modern(&ann, "server/discover", json!({}), json!({}));
     headers
@@ -177,7 +184,7 @@ async fn revisions_are_told_and_others_refused() {
     let error = refused.json()["error"].clone();
     assert_eq!((refused.status, &error["code"]), (400, &json!(-32022)));
     assert_eq!(error["data"]["requested"], "2099-01-01");
-    for gone in ["initialize", "ping", "logging/setLevel", "no/such"] {
+    for gone in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such"] {
         let answer = ask(&house, &ann, gone, json!({})).await;
         assert_eq!(
             (answer.status, &answer.json()["error"]["code"]),

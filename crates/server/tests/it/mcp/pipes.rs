@@ -103,3 +103,32 @@ async fn a_client_that_cannot_ask_its_user_is_refused_at_once() {
     assert_eq!(refused["result"]["structuredContent"]["error"]["code"], "DENIED", "{refused}");
     assert_eq!(house.executor.runs(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_shook_hands_is_told_of_changes_between_answers() {
+    let house = House::new().await;
+    let mut client = Client::start(&house);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}});
+    client.ask(0, "initialize", hello).await;
+    let uri = json!({"uri": "remit://skills/demo"});
+    assert_eq!(client.ask(1, "resources/subscribe", uri).await["result"], json!({}));
+    // The listener may still be on its way to where it hears.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let mut changed = crate::house::demo();
+    changed.manifest.capabilities.pop();
+    let more = remit_testkit::samples::source("more", &[("x", remit_model::Sensitivity::Low)]);
+    house.engine.swap(remit_testkit::samples::catalog(vec![changed, more]));
+    let mut heard = Vec::new();
+    for _ in 0..3 {
+        heard.push(client.next().await["method"].as_str().unwrap().to_owned());
+    }
+    heard.sort_unstable();
+    assert_eq!(
+        heard,
+        [
+            "notifications/resources/list_changed",
+            "notifications/resources/updated",
+            "notifications/tools/list_changed"
+        ]
+    );
+}

@@ -103,7 +103,10 @@ async fn a_session_hears_of_changes_on_its_one_stream() {
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert_eq!(second().await, 409);
     house.engine.swap(catalog(vec![demo(), source("more", &[("x", Sensitivity::Low)])]));
-    assert_eq!(messages.next().await.unwrap()["method"], "notifications/tools/list_changed");
+    for list in ["tools", "resources"] {
+        let method = format!("notifications/{list}/list_changed");
+        assert_eq!(messages.next().await.unwrap()["method"], method.as_str());
+    }
     house.stop().await;
     assert_eq!(messages.next().await, None);
 }

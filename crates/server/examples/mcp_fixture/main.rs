@@ -1,4 +1,4 @@
-//! A server with the tools that the protocol's public conformance suite calls. It stands here for the
+//! A server with the tools, resources and prompts that the protocol's public conformance suite calls. It stands here for the
 //! suite alone; see `scripts/judges.sh`.
 //!
 //! The suite sends no token, so whoever sends none is the suite's user here.
@@ -10,6 +10,9 @@
     clippy::indexing_slicing,
     reason = "a test server"
 )]
+
+mod asks;
+mod shelf;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -27,11 +30,14 @@ use remit_engine::registry::Agents;
 use remit_engine::stage::Authorised;
 use remit_engine::{Engine, Parts as EngineParts};
 use remit_model::{Answer, Binding, Failure, Outcome, Sensitivity};
+use remit_server::mcp::shelf::Shelves;
 use remit_server::{App, Doorway, Limits, Options, Parts};
 use remit_store::sqlite::SqliteStore;
 use remit_testkit::FakeClock;
 use remit_testkit::samples::{catalog, source};
 use serde_json::{Value, json};
+
+use shelf::Suite;
 
 /// A picture of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -39,7 +45,7 @@ const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 
 /// Lists the tools, with how much care they take.
-const TOOLS: [(&str, Sensitivity); 15] = [
+const TOOLS: [(&str, Sensitivity); 28] = [
     ("test_simple_text", Sensitivity::Low),
     ("test_image_content", Sensitivity::Low),
     ("test_audio_content", Sensitivity::Low),
@@ -52,8 +58,21 @@ const TOOLS: [(&str, Sensitivity); 15] = [
     ("json_schema_2020_12_tool", Sensitivity::Low),
     ("test_custom_header", Sensitivity::Low),
     ("add", Sensitivity::Low),
+    ("test_trigger_prompt_change", Sensitivity::Low),
+    ("test_tool_with_logging", Sensitivity::Low),
+    ("test_sampling", Sensitivity::Low),
+    ("test_elicitation", Sensitivity::Low),
+    ("test_elicitation_sep1034_defaults", Sensitivity::Low),
+    ("test_elicitation_sep1330_enums", Sensitivity::Low),
+    ("test_missing_capability", Sensitivity::Low),
     ("test_streaming_elicitation", Sensitivity::High),
-    ("test_input_required_result_elicitation", Sensitivity::High),
+    ("test_input_required_result_elicitation", Sensitivity::Low),
+    ("test_input_required_result_sampling", Sensitivity::Low),
+    ("test_input_required_result_list_roots", Sensitivity::Low),
+    ("test_input_required_result_request_state", Sensitivity::Low),
+    ("test_input_required_result_multiple_inputs", Sensitivity::Low),
+    ("test_input_required_result_multi_round", Sensitivity::Low),
+    ("test_input_required_result_capabilities", Sensitivity::Low),
     ("test_input_required_result_tampered_state", Sensitivity::High),
 ];
 
@@ -90,8 +109,17 @@ fn schema(name: &str) -> Value {
             "else": {"required": ["email"]},
             "additionalProperties": false,
         }),
+        "test_sampling" => texts(&["prompt"]),
+        "test_elicitation" => texts(&["message"]),
         _ => json!({"type": "object", "properties": {}}),
     }
+}
+
+/// Describes an object of texts that must all be there.
+fn texts(names: &[&str]) -> Value {
+    let text = |name: &&str| ((*name).to_owned(), json!({"type": "string"}));
+    let properties: serde_json::Map<_, _> = names.iter().map(text).collect();
+    json!({"type": "object", "properties": properties, "required": names})
 }
 
 fn tools(extra: bool) -> Catalog {
@@ -111,6 +139,7 @@ fn tools(extra: bool) -> Catalog {
 #[derive(Default)]
 struct Fixture {
     engine: OnceLock<Engine>,
+    shelf: Arc<Suite>,
 }
 
 fn resource(uri: &str, kind: &str, text: &str) -> Value {
@@ -157,6 +186,13 @@ impl Executor for Fixture {
                     "This tool intentionally returns an error for testing",
                 )),
                 "test_tool_with_progress" => work(&running).await,
+                "test_tool_with_logging" | "test_logging_tool" => {
+                    asks::speaks(&running.contact).await
+                }
+                "test_trigger_prompt_change" => {
+                    self.shelf.change();
+                    gives(json!("changed"))
+                }
                 "test_trigger_tool_change" => {
                     let engine = self.engine.get().unwrap();
                     engine.swap(tools(engine.catalog().get("changed").is_none()));
@@ -166,7 +202,15 @@ impl Executor for Fixture {
                     let number = |name: &str| call.input[name].as_i64().unwrap();
                     gives(json!({"sum": number("a") + number("b")}))
                 }
-                _ => gives(json!("This is a simple text response for testing.")),
+                "test_simple_text"
+                | "test_custom_header"
+                | "json_schema_2020_12_tool"
+                | "changed" => gives(json!("This is a simple text response for testing.")),
+                // Those that a person is asked about first ask nothing more.
+                "test_streaming_elicitation" | "test_input_required_result_tampered_state" => {
+                    gives(json!("It was approved."))
+                }
+                tool => asks::asks(tool, &call.input, &running.contact).await,
             }
         })
     }
@@ -178,6 +222,7 @@ async fn main() {
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     let (clock, desk) = (Arc::new(FakeClock::default()), Arc::new(Desk::default()));
     let fixture = Arc::new(Fixture::default());
+    let shelf = fixture.shelf.clone();
     let policy = Arc::new(Policy::default());
     let agents = Agents::new(store.clone(), store.clone(), clock.clone(), policy);
     let engine = Engine::new(EngineParts {
@@ -198,8 +243,9 @@ async fn main() {
     let (directory, rows) = (store.clone(), store);
     let agents = Arc::new(agents);
     let parts = Parts { engine, directory, desk, clock, agents, rows, doorway };
+    let shelves = Shelves::default().with(shelf);
     let limits = Limits { requests_per_second: 100_000, ..Limits::default() };
-    let app = App::new(parts, &Options { limits, ..Options::default() });
+    let app = App::new(parts, &Options { limits, shelves, ..Options::default() });
     let bearer: axum::http::HeaderValue = format!("Bearer {token}").parse().unwrap();
     let known = from_fn(move |mut request: Request, next: Next| {
         request.headers_mut().entry(AUTHORIZATION).or_insert(bearer.clone());
