@@ -13,6 +13,7 @@ mod calls;
 mod fake;
 mod faults;
 mod life;
+mod real;
 mod support;
 mod talk;
 mod web;
