@@ -113,9 +113,9 @@ impl Pipe {
             waiting.requests.insert(id, Asker { answer, sink });
         }
         let place = Place { pipe: self, id };
-        if let Err(error) = self.writer.send(&line) {
+        if let Err(busy @ McpError::Busy { .. }) = self.writer.send(&line) {
             self.lock().requests.remove(&id);
-            return Err(error);
+            return Err(busy);
         }
         drop(line);
         tokio::select! {

@@ -147,24 +147,42 @@ async fn shake_until(link: &Link, times: &Times, until: &Until) -> Result<Welcom
     }
 }
 
-async fn probe(link: &Link, until: &Until) -> Result<Probed, McpError> {
+async fn discover(link: &Link, until: &Until) -> Result<Box<RawValue>, McpError> {
     let meta = Meta::modern(link.inbox().capabilities());
     let request = Request::new("server/discover", Params { meta, ..Params::default() });
-    let theirs = match link.request(request, until, None).await {
+    link.request(request, until, None).await
+}
+
+/// Gives the revisions that an error names, if it is about them.
+fn named_in(error: &McpError) -> Option<Vec<String>> {
+    let McpError::Refused { code: UNSUPPORTED_VERSION, data, .. } = error else { return None };
+    let theirs = data.as_ref().and_then(|data| data.get("supported")).and_then(Value::as_array);
+    let theirs = theirs.map(Vec::as_slice).unwrap_or_default();
+    Some(theirs.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect())
+}
+
+fn is_modern(theirs: &[String]) -> bool {
+    theirs.iter().any(|one| one == Revision::MODERN.as_str())
+}
+
+async fn probe(link: &Link, until: &Until) -> Result<Probed, McpError> {
+    let mut answer = discover(link, until).await;
+    // One that refuses what it then names is asked once more.
+    if answer.as_ref().err().and_then(named_in).is_some_and(|theirs| is_modern(&theirs)) {
+        answer = discover(link, until).await;
+    }
+    let theirs = match answer {
         Ok(raw) => {
             let told = Told::read(&raw, "server/discover")?;
-            let theirs = told.supported_versions.clone().unwrap_or_default();
-            if theirs.iter().any(|one| one == Revision::MODERN.as_str()) {
+            // Some older servers have an empty answer to everything.
+            let Some(theirs) = told.supported_versions.clone() else { return Ok(Probed::Older) };
+            if is_modern(&theirs) {
                 link.agree(Revision::MODERN);
                 return Ok(Probed::Modern(told.welcome(Revision::MODERN)));
             }
             theirs
         }
-        Err(McpError::Refused { code: UNSUPPORTED_VERSION, data, .. }) => {
-            let theirs = data.as_ref().and_then(|data| data.get("supported"));
-            let theirs = theirs.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            theirs.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
-        }
+        Err(error) if let Some(theirs) = named_in(&error) => theirs,
         Err(error) if is_of_an_older_server(&error) => return Ok(Probed::Older),
         Err(error) => return Err(error),
     };

@@ -7,9 +7,9 @@ mod pool;
 mod sse;
 mod stream;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use rustls::pki_types::CertificateDer;
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{McpError, start_of};
@@ -48,7 +48,11 @@ pub(crate) struct Web {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) closed: CancellationToken,
     why: Mutex<Option<McpError>>,
+    elsewhere: Mutex<Elsewhere>,
 }
+
+/// Is who waits for an answer that may come on another stream than its own.
+type Elsewhere = HashMap<u64, oneshot::Sender<stream::Answered>>;
 
 /// Says how a remote server is reached.
 #[derive(Clone, Default)]
@@ -123,6 +127,7 @@ impl Web {
             inbox,
             closed: CancellationToken::new(),
             why: Mutex::default(),
+            elsewhere: Mutex::default(),
         }))
     }
 
@@ -139,6 +144,10 @@ impl Web {
 
     fn session(&self) -> Option<HeaderValue> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn elsewhere(&self) -> MutexGuard<'_, Elsewhere> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn why_closed(&self) -> McpError {

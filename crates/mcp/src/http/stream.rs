@@ -6,6 +6,7 @@ use std::time::Duration;
 use hyper::Method;
 use hyper::header::HeaderValue;
 use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 
 use super::pool::Exchange;
 use super::sse::{SseReader, TooLong};
@@ -25,6 +26,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 const ENDING: Duration = Duration::from_secs(1);
 /// How long an answer to a question of the server's may take to be delivered.
 const REPLY: Duration = Duration::from_secs(10);
+
+/// Is what comes of a request.
+pub(super) type Answered = Result<Box<RawValue>, McpError>;
 
 /// Reads events one by one.
 pub(super) struct Events {
@@ -86,18 +90,54 @@ impl Events {
 /// Is what a message in a stream was.
 enum Heard {
     /// The answer to the request.
-    Answer(Result<Box<RawValue>, McpError>),
+    Answer(Answered),
     /// Something else, which was taken care of.
     Else,
 }
 
-/// Waits for the answer in a stream, and takes the stream up again where the server lets it end early.
+/// Lets an answer be heard on the stream of the session, while its own is being taken up again.
+struct Elsewhere<'w> {
+    web: &'w Web,
+    id: u64,
+}
+
+impl<'w> Elsewhere<'w> {
+    fn new(web: &'w Web, id: u64, answer: oneshot::Sender<Answered>) -> Self {
+        web.elsewhere().insert(id, answer);
+        Self { web, id }
+    }
+}
+
+impl Drop for Elsewhere<'_> {
+    fn drop(&mut self) {
+        self.web.elsewhere().remove(&self.id);
+    }
+}
+
+/// Waits for the answer in a stream.
 pub(super) async fn answer(
     web: &Arc<Web>,
     exchange: Exchange,
     id: u64,
     sink: Option<Sink>,
-) -> Result<Box<RawValue>, McpError> {
+) -> Answered {
+    let (sender, receiver) = oneshot::channel();
+    tokio::select! {
+        biased;
+        own = own(web, exchange, id, sink, sender) => own,
+        Ok(other) = receiver => other,
+    }
+}
+
+/// Reads a stream to its answer, and takes it up again where the server lets it end early.
+async fn own(
+    web: &Arc<Web>,
+    exchange: Exchange,
+    id: u64,
+    sink: Option<Sink>,
+    elsewhere: oneshot::Sender<Answered>,
+) -> Answered {
+    let (mut elsewhere, mut _listening) = (Some(elsewhere), None);
     let mut events = Events::new(exchange, web.limits.message_bytes);
     let mut unasked = Unasked::new(&web.limits);
     let mut retries = 0;
@@ -125,6 +165,9 @@ pub(super) async fn answer(
                     return Err(broke);
                 }
                 retries += 1;
+                if let Some(sender) = elsewhere.take() {
+                    _listening = Some(Elsewhere::new(web, id, sender));
+                }
                 tokio::time::sleep(events.pause().unwrap_or(PAUSE)).await;
                 let again = resume(web, events.last_id()).await?;
                 events.go_on(again);
@@ -163,7 +206,12 @@ fn hear(
             let result = result.map(ToOwned::to_owned).map_err(McpError::from);
             return Ok(Heard::Answer(result));
         }
-        // An answer to nothing is no harm.
+        Message::Answer { id: Some(answered), result } => {
+            // Nobody waits for most answers to something else, and they are no harm.
+            if let Some(sender) = web.elsewhere().remove(&answered) {
+                let _ = sender.send(result.map(ToOwned::to_owned).map_err(McpError::from));
+            }
+        }
         Message::Answer { .. } => {}
         Message::Notification { method, params } if method == "notifications/progress" => {
             match (Inbox::step(params), sink) {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::Pipe;
 use crate::error::McpError;
@@ -14,6 +15,8 @@ pub(crate) struct Writer {
     state: Mutex<State>,
     wake: Notify,
     most: usize,
+    /// Fires when the server takes no input any more.
+    pub(crate) broken: CancellationToken,
 }
 
 struct State {
@@ -30,14 +33,11 @@ impl State {
     }
 }
 
-fn broken(error: &io::Error) -> McpError {
-    McpError::Ended { how: format!("it takes no input: {error}"), said: "".into() }
-}
-
 impl Writer {
     pub(crate) fn new(sender: Sender, most: usize) -> Self {
         let state = State { out: Some(Arc::new(sender)), backlog: Vec::new(), start: 0 };
-        Self { state: Mutex::new(state), wake: Notify::new(), most }
+        let broken = CancellationToken::new();
+        Self { state: Mutex::new(state), wake: Notify::new(), most, broken }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -45,6 +45,7 @@ impl Writer {
     }
 
     /// Writes a whole line, or sees to it that it is written. A line that is begun is never left half.
+    /// Where the server takes no input any more, its end is near, and says why.
     pub(crate) fn send(&self, line: &[u8]) -> Result<(), McpError> {
         let mut state = self.lock();
         let Some(out) = state.out.clone() else { return Err(McpError::Stopped) };
@@ -54,7 +55,11 @@ impl Writer {
                 match out.try_write(rest) {
                     Ok(count) => rest = rest.get(count..).unwrap_or_default(),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) => return Err(broken(&error)),
+                    Err(_) => {
+                        state.out = None;
+                        self.broken.cancel();
+                        return Err(McpError::Stopped);
+                    }
                 }
             }
         } else if state.waiting().len() + rest.len() > self.most {
@@ -126,9 +131,9 @@ pub(super) async fn flush(pipe: Arc<Pipe>) {
             match writer.write_some() {
                 Ok(_) if is_writable => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The reader will see the end of the server.
                 Ok(_) | Err(_) => {
                     writer.close();
+                    writer.broken.cancel();
                     return;
                 }
             }

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
@@ -129,13 +130,13 @@ impl Life<'_> {
             let mut reading = pin!(pipe.read(ends.output, limits, &tail));
             let mut over = pin!(async {
                 tokio::select! {
-                    why = &mut reading => why,
-                    () = process.ended() => {
-                        // What it said last may still be in the pipe.
-                        let last = tokio::time::timeout(LAST_WORDS, &mut reading).await;
-                        last.unwrap_or_else(|_| McpError::Ended { how: String::new(), said: "".into() })
-                    }
+                    why = &mut reading => return why,
+                    () = pipe.writer().broken.cancelled() => {}
+                    () = process.ended() => {}
                 }
+                // What it said last may still be in the pipe.
+                let last = tokio::time::timeout(LAST_WORDS, &mut reading).await;
+                last.unwrap_or_else(|_| McpError::Ended { how: String::new(), said: "".into() })
             });
             let link = Link::Pipe(Arc::clone(&pipe));
             let shaken = tokio::select! {
@@ -185,7 +186,9 @@ impl Life<'_> {
         let why = match shaken {
             Err(why) => why,
             Ok(welcome) => {
-                let changes = welcome.changes();
+                // A server with sessions also asks its questions on that stream.
+                let has_session = !welcome.revision.is_modern();
+                let changes = welcome.changes().or(has_session.then(|| json!({})));
                 let _client = self.is_ready(link, welcome);
                 if let Some(changes) = changes {
                     tokio::spawn(Arc::clone(&web).listen(changes));

@@ -187,6 +187,13 @@ def request(ident, method, params):
                                   "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "py", "version": "1"}}})
         if asked.era == "silent":
             return None
+        if asked.era == "empty":
+            return answer(ident, {})
+        if asked.era == "unsure" and "refused" not in replies:
+            replies["refused"] = True
+            return refuse(ident, -32022, "no", {"supported": [MODERN]})
+        if asked.era == "unsure":
+            return answer(ident, {"supportedVersions": [MODERN], "capabilities": CAN})
         if asked.era == "brittle":
             os._exit(9)
         return refuse(ident, -32601, "there is no method server/discover")

@@ -27,6 +27,9 @@ async fn the_newest_revision_is_found_and_older_ones_are_fallen_back_to() {
     assert_eq!(revision(&["--era", "modern"]).await, Revision::V20260728);
     assert_eq!(revision(&["--era", "both"]).await, Revision::V20260728);
     assert_eq!(revision(&["--era", "older"]).await, Revision::V20251125);
+    // One that answers nothing in particular, and one that refuses what it speaks.
+    assert_eq!(revision(&["--era", "empty"]).await, Revision::V20251125);
+    assert_eq!(revision(&["--era", "unsure"]).await, Revision::V20260728);
     for older in [Revision::V20250618, Revision::V20250326] {
         assert_eq!(revision(&["--revision", older.as_str()]).await, older);
     }

@@ -203,6 +203,26 @@ async fn a_stream_that_ends_early_is_taken_up_where_it_ended() {
 }
 
 #[tokio::test]
+async fn an_answer_may_come_on_the_stream_of_the_session_instead() {
+    let fake = Fake::start(older(|asked| {
+        if asked.method == "GET" {
+            let is_resumed = asked.header("last-event-id").is_some();
+            let answer = json!({"jsonrpc": "2.0", "id": 3,
+                "result": {"content": [{"type": "text", "text": "elsewhere"}]}});
+            // Not before the request has lost its own stream.
+            let said = if is_resumed { vec![] } else { vec![(800, event(&answer))] };
+            return Some(Says::Events(said, Then::Stays));
+        }
+        (asked.rpc() == "tools/call")
+            .then(|| Says::Events(vec![(0, "id: e1\nretry: 10\ndata:\n\n".to_owned())], Then::Ends))
+    }))
+    .await;
+    let server = Server::new(at(&fake));
+    assert_eq!(call(&server, "echo", json!({})).await.unwrap(), "elsewhere");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn changes_are_heard_on_the_stream_of_a_session_and_of_a_subscription() {
     let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     let one = event(&changed);
