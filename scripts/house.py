@@ -33,13 +33,14 @@ ARROWS: dict[str, set[str]] = {
     "remit-engine": {"remit-manifest", "remit-model"},
     "remit-testkit": {"remit-engine", "remit-manifest", "remit-model", "remit-organiser"},
     "remit-exec": {"remit-engine", "remit-manifest", "remit-model", "remit-seal"},
+    "remit-mcp": {"remit-engine", "remit-manifest", "remit-model"},
     "remit-handlers": {"remit-engine", "remit-manifest", "remit-model"},
     "remit-store": {"remit-engine", "remit-manifest", "remit-model", "remit-organiser"},
     "remit-server": {
         "remit-engine", "remit-manifest", "remit-model", "remit-organiser",
     },
     "remit": {
-        "remit-server", "remit-exec", "remit-handlers", "remit-organiser", "remit-store", "remit-seal",
+        "remit-server", "remit-exec", "remit-handlers", "remit-mcp", "remit-organiser", "remit-store", "remit-seal",
         "remit-engine", "remit-manifest", "remit-model",
     },
 }
@@ -47,6 +48,7 @@ ARROWS: dict[str, set[str]] = {
 TEST_ARROWS: dict[str, set[str]] = {
     "remit-engine": {"remit-testkit"},
     "remit-exec": {"remit-testkit"},
+    "remit-mcp": {"remit-testkit"},
     "remit-store": {"remit-testkit"},
     # A server is tested with a real database behind it.
     "remit-server": {"remit-store", "remit-testkit"},

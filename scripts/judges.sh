@@ -2,10 +2,11 @@
 # Has the public judges look at the server:
 #   - MCP's conformance suite, its Inspector and its Python client, against
 #     `crates/server/examples/mcp_fixture`, which has the tools that the suite calls;
-#   - AG-UI's client and schemathesis, against `remit serve`.
+#   - AG-UI's client and schemathesis, against `remit serve`;
+#   - MCP's conformance suite again, against Remit as a client: `crates/mcp/examples/conformance_client.rs`.
 #
 # They are installed once, under $REMIT_CACHE. Where they cannot be, nothing is judged, and that is said.
-# JUDGES names those to hear (conformance inspector python agui schemathesis), JUDGE_EXAMPLES how many
+# JUDGES names those to hear (conformance inspector python agui schemathesis client), JUDGE_EXAMPLES how many
 # requests schemathesis makes up for an operation.
 
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
@@ -21,7 +22,7 @@ SCHEMATHESIS=4.32.5
 # What the suite asks for and Remit does not offer; each with its reason.
 BASELINE="$PWD/crates/server/tests/it/mcp/expected-failures.yaml"
 
-wanted="${JUDGES:-conformance inspector python agui schemathesis}"
+wanted="${JUDGES:-conformance inspector python agui schemathesis client}"
 examples="${JUDGE_EXAMPLES:-20}"
 judges="$REMIT_CACHE/judges-$CONFORMANCE-$INSPECTOR-$AGUI-$NODE-$PYTHON_CLIENT-$SCHEMATHESIS"
 packages="$judges/node_modules"
@@ -87,6 +88,25 @@ conformance() {
   sed -n '/=== SUMMARY ===/,$p' "$out"
 }
 
+# What the suite asks of clients, without authorisation, which the client does not do yet.
+CLIENT_SCENARIOS=(
+  initialize tools_call elicitation-sep1034-client-defaults sse-retry request-metadata
+  sep-2322-client-request-state http-standard-headers http-custom-headers http-invalid-tool-headers
+  json-schema-ref-no-deref json-schema-2020-12-preservation
+)
+client() {
+  step "MCP conformance suite, the client"
+  local scenario out result=0
+  for scenario in "${CLIENT_SCENARIOS[@]}"; do
+    out="$place/client-$scenario"
+    "$node" "$packages/@modelcontextprotocol/conformance/dist/index.js" client --scenario "$scenario" \
+      --command "$CARGO_TARGET_DIR/debug/examples/conformance_client" >"$out" 2>&1 || result=1
+    printf '%-40s %s\n' "$scenario" "$(grep '^Passed:' "$out" || echo 'did not run')"
+    grep -q 'OVERALL: PASSED' "$out" || { result=1; grep -A9 'Failed Checks' "$out" >&2 || cat "$out" >&2; }
+  done
+  return "$result"
+}
+
 inspector() {
   "$node" "$packages/@modelcontextprotocol/inspector/clients/launcher/build/index.js" --cli "$mcp" \
     --transport http "$@"
@@ -149,6 +169,11 @@ if hears schemathesis; then
   step "schemathesis, $examples requests for an operation"
   serve
   scripts/judges/schemathesis.sh "$judges/python/bin/python" "$url" "$admin" "$examples" || failed+=(schemathesis)
+fi
+
+if hears client; then
+  cargo build --profile test --quiet --locked --package remit-mcp --example conformance_client
+  client || failed+=(client)
 fi
 
 step "the public judges"
