@@ -142,8 +142,11 @@ POLICY
   token="$("$judges/python/bin/python" scripts/judges/user.py "$url" "$admin")"
 }
 
+# All of it as the tests build it, programs and examples included: a package alone would be built with other
+# features, and all that it needs with it.
+cargo test --workspace --locked --no-run --quiet
+
 if hears conformance || hears inspector || hears python; then
-  cargo build --profile test --quiet --locked --package remit-server --example mcp_fixture
   start "$CARGO_TARGET_DIR/debug/examples/mcp_fixture"
   mcp="$url/mcp"
   if hears conformance; then
@@ -156,10 +159,6 @@ if hears conformance || hears inspector || hears python; then
   fi
 fi
 
-if hears agui || hears schemathesis; then
-  # With the profile of the tests, which build the same.
-  cargo build --profile test --quiet --locked --package remit
-fi
 if hears agui; then
   step "AG-UI client"
   serve
@@ -172,7 +171,6 @@ if hears schemathesis; then
 fi
 
 if hears client; then
-  cargo build --profile test --quiet --locked --package remit-mcp --example conformance_client
   client || failed+=(client)
 fi
 
