@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequest as _, FromRequestParts as _, Request, State};
 use axum::http::Method;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperService;
 
@@ -78,7 +78,7 @@ async fn answer(app: App, page: Page, request: Request) -> Response {
             return error.into_response();
         }
         let answered = page.answer(&app, request).await;
-        rest::protected(answered.unwrap_or_else(|error| error.into_response()))
+        rest::protected(answered.unwrap_or_else(IntoResponse::into_response))
     });
     answered.await
 }

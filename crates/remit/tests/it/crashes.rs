@@ -33,9 +33,25 @@ fn killed_at(point: &str, id: &str, input: &str, place: &Path) {
     );
 }
 
+/// How many kills are made one after another before several are made side by side, each in a place of
+/// its own: most of a kill is waiting.
+const ALONE: usize = 100;
+const LANES: usize = 8;
+
 #[test]
 fn killed_at_any_point_nothing_is_lost_and_nothing_runs_twice() {
-    let cycles = std::env::var("REMIT_SOAK_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let cycles = std::env::var("REMIT_SOAK_KILLS").ok().and_then(|n| n.parse().ok());
+    let cycles: usize = cycles.unwrap_or(ALONE);
+    let lanes = if cycles > ALONE { LANES } else { 1 };
+    std::thread::scope(|scope| {
+        for lane in 0..lanes {
+            scope.spawn(move || kills((lane..cycles).step_by(lanes)));
+        }
+    });
+    println!("{cycles} kills");
+}
+
+fn kills(cycles: impl Iterator<Item = usize>) {
     let dir = house();
     let place = fs::canonicalize(dir.path()).unwrap();
     fs::create_dir(place.join("out")).unwrap();
@@ -44,8 +60,9 @@ fn killed_at_any_point_nothing_is_lost_and_nothing_runs_twice() {
         place.join("out").display()
     );
     fs::write(place.join("remit.yaml"), policy).unwrap();
-    for cycle in 0..cycles {
-        let (point, want, runs) = POINTS[cycle % POINTS.len()];
+    for (count, cycle) in cycles.enumerate() {
+        // By count: the lanes together must not each see only some of the points.
+        let (point, want, runs) = POINTS[count % POINTS.len()];
         let id = format!("kill-{cycle}");
         let file = place.join(format!("out/{cycle}"));
         let input = json!({"file": file}).to_string();
@@ -57,5 +74,4 @@ fn killed_at_any_point_nothing_is_lost_and_nothing_runs_twice() {
     }
     let verify = crate::support::remit(&place, &["log", "verify", "--data", "data"]);
     assert_eq!(verify.code, 0, "{}", verify.stdout);
-    println!("{cycles} kills");
 }

@@ -47,7 +47,7 @@ fn add(
             sequence,
             event.at_ms,
             event.kind.as_str(),
-            event.call.as_ref().map(|call| call.as_str()),
+            event.call.as_ref().map(remit_model::CallId::as_str),
             event.body,
             digits(&event.previous),
             digits(&event.hash),
